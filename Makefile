@@ -1,0 +1,39 @@
+# In front of CMake: each target installs what is missing (tools/setup), configures, builds, and runs.
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+PRESET ?= release
+
+.PHONY: all build demo test bench soak format docs install clean
+all: build
+
+build:
+	@tools/setup build test
+	@cmake --preset $(PRESET) > build-$(PRESET).log 2>&1 || { cat build-$(PRESET).log; rm -f build-$(PRESET).log; exit 1; }
+	@rm -f build-$(PRESET).log
+	cmake --build build/$(PRESET) -j $(JOBS)
+
+demo: build
+	@tools/demo build/$(PRESET)/abut
+
+test: build
+	ctest --test-dir build/$(PRESET) --output-on-failure -j $(JOBS)
+
+bench:
+	@tools/setup build test bench
+	@tools/bench
+
+soak:
+	@tools/setup build test ci
+	@tools/soak
+
+format:
+	@tools/setup ci
+	tools/format --fix
+
+docs: build
+	@tools/docs build/$(PRESET)/abut
+
+install: build
+	cmake --install build/$(PRESET) $(if $(PREFIX),--prefix $(PREFIX))
+
+clean:
+	rm -rf build

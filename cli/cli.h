@@ -1,0 +1,69 @@
+/* The command `abut`: one file a subcommand (command_NAME.c), this header for what they share.
+ *
+ * Exit status: 0 done, 1 the simulation or the check failed, 2 the input or the call is wrong.  Errors go to
+ * standard error as `abut: FILE:LINE: what is wrong; what to do`; with --json standard output carries one
+ * document and nothing else. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "abut/abut.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
+
+/* The one list of commands.  X(name, arguments, sentence); command_NAME(int argc, char **argv) gets what
+ * follows it. */
+#define COMMAND_LIST(X)                                                                               \
+    X(check, "FILE [--fix OUT] [--json]", "says what is wrong with a mesh, where, and how to fix it") \
+    X(inspect, "MESH [--density D] [--json]", "counts, genus, volume, area, centre of mass and inertia")
+
+#define COMMAND_PROTOTYPE(name, arguments, sentence) int command_##name(int argc, char **argv);
+COMMAND_LIST(COMMAND_PROTOTYPE)
+#undef COMMAND_PROTOTYPE
+
+/* Options.  A command lists what it takes; `value` points to where the text goes, `flag` to a bool.
+ * Positional arguments are collected in order.  Unknown options get the nearest known one as a suggestion. */
+typedef struct cli_option {
+    const char *name;   /* "--density", or "-o" */
+    const char **value; /* --name VALUE or --name=VALUE */
+    bool *flag;
+    const char ***
+        list; /* a NULL-terminated list, for options that may be repeated; freed by the exit of the process */
+} cli_option;
+typedef struct cli_call {
+    const char *command, *arguments; /* for the usage line */
+    const cli_option *options;
+    int option_count;
+    int least, most; /* positional arguments */
+    const char *positional[4];
+    int positional_count;
+} cli_call;
+/* EXIT_DONE when the call is right; otherwise the message has been printed.  `-h` and `--help` print the
+ * usage, and *stop is set. */
+int cli_parse(cli_call *call, int argc, char **argv, bool *stop);
+
+/* Numbers from options: false (and a message) when the text is not one finite number, or not `count` of them,
+ * comma separated. */
+bool cli_number(const char *option, const char *text, double *number);
+bool cli_integer(const char *option, const char *text, long low, long high, long *number);
+/* Reads between `least` and `most` comma-separated numbers; returns how many, 0 after a message. */
+int cli_numbers(const char *option, const char *text, int least, int most, double *numbers);
+
+/* `abut: FILE:LINE: message` on standard error; returns the exit status that belongs to the status of the
+ * error. */
+int cli_error(const abut_error *error);
+int cli_complain(const char *format, ...) ABUT_PRINTF(1, 2); /* returns EXIT_WRONG */
+
+/* Prints the document with 17 significant digits and frees it. */
+int cli_print_json(json_t *document);
+json_t *cli_json_vec3(abut_vec3 v);
+
+/* Letters to change, add or drop to get from one word to the other (Levenshtein). */
+int cli_word_distance(const char *a, const char *b);
+
+bool cli_is_terminal(FILE *stream); /* and NO_COLOR and TERM=dumb count as not for colours */
+bool cli_use_colors(FILE *stream);
+
+#endif

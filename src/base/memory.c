@@ -1,0 +1,121 @@
+/* Memory: the allocator hook, growing arrays, and the arena.
+ *
+ *   arena    first -> [ header | bytes ........ ] -> [ header | bytes ..... ] -> NULL
+ *                                                      ^ current, used
+ *
+ * Blocks behind `current` are empty and wait for reuse, so restore never frees.
+ */
+#include "base/base.h"
+
+#include <stdlib.h>
+
+static bool multiply(size_t count, size_t size, size_t *bytes) {
+    return !__builtin_mul_overflow(count, size, bytes);
+}
+
+void *mem_alloc(const abut_context *context, size_t count, size_t size) {
+    size_t bytes;
+    if (!multiply(count, size, &bytes)) return NULL;
+    if (bytes == 0) bytes = 1;
+    if (context && context->allocator.allocate)
+        return context->allocator.allocate(context->allocator.user, bytes);
+    return malloc(bytes);
+}
+
+void *mem_calloc(const abut_context *context, size_t count, size_t size) {
+    if (!(context && context->allocator.allocate)) return calloc(count ? count : 1, size ? size : 1);
+    void *block = mem_alloc(context, count, size);
+    if (block) memset(block, 0, count * size);
+    return block;
+}
+
+void *mem_resize(const abut_context *context, void *block, size_t old_count, size_t new_count, size_t size) {
+    size_t bytes;
+    if (!multiply(new_count, size, &bytes)) return NULL;
+    if (!block) return mem_alloc(context, new_count, size);
+    if (bytes == 0) bytes = 1;
+    if (context && context->allocator.resize)
+        return context->allocator.resize(context->allocator.user, block, old_count * size, bytes);
+    return realloc(block, bytes);
+}
+
+void mem_free(const abut_context *context, void *block, size_t count, size_t size) {
+    if (!block) return;
+    size_t bytes = count * size;
+    if (context && context->allocator.release)
+        context->allocator.release(context->allocator.user, block, bytes > 0 ? bytes : 1);
+    else
+        free(block);
+}
+
+/* Grows geometrically (by half), so that n pushes cost O(n). */
+bool array_reserve_(const abut_context *context, void **data, int64_t *capacity, int64_t need, size_t size) {
+    if (need <= *capacity) return true;
+    int64_t wanted = *capacity + *capacity / 2;
+    if (wanted < 8) wanted = 8;
+    if (wanted < need) wanted = need;
+    void *grown = mem_resize(context, *data, (size_t)*capacity, (size_t)wanted, size);
+    if (!grown) return false;
+    *data = grown;
+    *capacity = wanted;
+    return true;
+}
+
+struct arena_block {
+    arena_block *next;
+    size_t capacity;
+};
+
+enum { ARENA_ALIGNMENT = 16, ARENA_FIRST_BLOCK = 1 << 16 };
+
+static char *block_bytes(arena_block *block) { return (char *)block + sizeof(arena_block); }
+
+void arena_init(arena *a, const abut_context *context) { *a = (arena){.context = context}; }
+
+/* The next block that holds `bytes`: a waiting one if it is large enough, otherwise a new one put in front of
+ * it. */
+static bool arena_next_block(arena *a, size_t bytes) {
+    arena_block *waiting = a->current ? a->current->next : a->first;
+    if (!waiting || waiting->capacity < bytes) {
+        size_t capacity = a->current ? 2 * a->current->capacity : ARENA_FIRST_BLOCK;
+        if (capacity < bytes) capacity = bytes;
+        arena_block *block = mem_alloc(a->context, 1, sizeof(arena_block) + capacity);
+        if (!block) return false;
+        *block = (arena_block){.next = waiting, .capacity = capacity};
+        if (a->current)
+            a->current->next = block;
+        else
+            a->first = block;
+        waiting = block;
+    }
+    a->current = waiting;
+    a->used = 0;
+    return true;
+}
+
+void *arena_alloc(arena *a, size_t count, size_t size) {
+    size_t bytes;
+    if (!multiply(count, size, &bytes) || bytes > SIZE_MAX / 2) return NULL;
+    bytes = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+    if (!a->current || a->current->capacity - a->used < bytes)
+        if (!arena_next_block(a, bytes)) return NULL;
+    void *result = block_bytes(a->current) + a->used;
+    a->used += bytes;
+    return memset(result, 0, bytes);
+}
+
+arena_mark arena_save(const arena *a) { return (arena_mark){a->current, a->used}; }
+
+void arena_restore(arena *a, arena_mark mark) {
+    a->current = mark.block;
+    a->used = mark.used;
+}
+
+void arena_free(arena *a) {
+    for (arena_block *block = a->first; block;) {
+        arena_block *next = block->next;
+        mem_free(a->context, block, 1, sizeof(arena_block) + block->capacity);
+        block = next;
+    }
+    arena_init(a, a->context);
+}
