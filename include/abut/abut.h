@@ -15,5 +15,6 @@
 #include "abut/base.h"
 #include "abut/math.h"
 #include "abut/solid.h"
+#include "abut/world.h"
 
 #endif
