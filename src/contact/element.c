@@ -1,0 +1,210 @@
+/* Closed forms of the contact point (place, normal, their rates, gap) for pairs of elements.
+ *
+ * Every function has the same plan: put both elements in the world with their rates (material velocities),
+ * write the closest points as explicit functions of these, and differentiate the formula.  The normal points
+ * from the second to the first. */
+#include "contact/element.h"
+
+/* An element in the world: p and d with their time derivatives as material point and material direction. */
+typedef struct placed {
+    const element *e;
+    const motion *m;
+    vec3 p, p_rate, d, d_rate;
+} placed;
+
+static placed place(const element *e, const motion *m) {
+    vec3 arm = quat_rotate(m->rotation, e->p), d = quat_rotate(m->rotation, e->d);
+    vec3 w = m->velocity.angular;
+    return (placed){.e = e,
+                    .m = m,
+                    .p = vec3_add(m->center, arm),
+                    .p_rate = vec3_add(m->velocity.linear, vec3_cross(w, arm)),
+                    .d = d,
+                    .d_rate = vec3_cross(w, d)};
+}
+
+/* d/dt (v / |v|) = (I - n n^T) v' / |v| */
+static vec3 unit_rate(vec3 n, vec3 v_rate, double length) {
+    return vec3_scale(vec3_axpy(v_rate, -vec3_dot(n, v_rate), n), 1 / length);
+}
+
+/* Two points with offsets: n = (a - b)/|a - b|, gap = |a - b| - r_a - r_b, place b + r_b n. */
+static bool between_points(vec3 a, vec3 a_rate, double ra, vec3 b, vec3 b_rate, double rb,
+                           contact_point *out) {
+    vec3 e = vec3_sub(a, b);
+    double length = vec3_length(e);
+    if (!(length > 0)) return false;
+    out->normal = vec3_scale(e, 1 / length);
+    out->normal_rate = unit_rate(out->normal, vec3_sub(a_rate, b_rate), length);
+    out->gap = length - ra - rb;
+    out->at = vec3_axpy(b, rb, out->normal);
+    out->at_rate = vec3_axpy(b_rate, rb, out->normal_rate);
+    return true;
+}
+
+static bool point_point(const placed *a, const placed *b, contact_point *out) {
+    return between_points(a->p, a->p_rate, a->e->r, b->p, b->p_rate, b->e->r, out);
+}
+
+/* The foot of p on the line: q = l + s d, s = (p - l).d, and its rate. */
+static double foot_on_line(const placed *line, vec3 p, vec3 p_rate, vec3 *q, vec3 *q_rate) {
+    vec3 e = vec3_sub(p, line->p), e_rate = vec3_sub(p_rate, line->p_rate);
+    double s = vec3_dot(e, line->d), s_rate = vec3_dot(e_rate, line->d) + vec3_dot(e, line->d_rate);
+    *q = vec3_axpy(line->p, s, line->d);
+    *q_rate = vec3_axpy(vec3_axpy(line->p_rate, s_rate, line->d), s, line->d_rate);
+    return s;
+}
+
+static bool point_line(const placed *a, const placed *b, contact_point *out, double *sb) {
+    vec3 q, q_rate;
+    *sb = foot_on_line(b, a->p, a->p_rate, &q, &q_rate);
+    return between_points(a->p, a->p_rate, a->e->r, q, q_rate, b->e->r, out);
+}
+
+/* A point that lies at p with offset r against a plane through b->p with outward normal b->d:
+ * gap = n.(p - q) - r, place p - r n (on the first body), so that place and rate stay with the tip that
+ * touches. */
+static void tip_plane(vec3 p, vec3 p_rate, double r, const placed *b, contact_point *out) {
+    out->normal = b->d;
+    out->normal_rate = b->d_rate;
+    out->gap = vec3_dot(b->d, vec3_sub(p, b->p)) - r;
+    out->at = vec3_axpy(p, -r, b->d);
+    out->at_rate = vec3_axpy(p_rate, -r, b->d_rate);
+}
+
+static bool point_plane(const placed *a, const placed *b, contact_point *out) {
+    tip_plane(a->p, a->p_rate, a->e->r, b, out);
+    return true;
+}
+
+/* Two lines: N = d_a x d_b; the closest points l_a + s d_a, l_b + t d_b satisfy
+ *     s - t c = e.d_a,  s c - t = e.d_b   with e = l_b - l_a, c = d_a.d_b,
+ * and their rates the differentiated system. */
+static bool line_line(const placed *a, const placed *b, double sign, contact_point *out, double *sa,
+                      double *sb) {
+    vec3 cross = vec3_cross(a->d, b->d);
+    vec3 cross_rate = vec3_add(vec3_cross(a->d_rate, b->d), vec3_cross(a->d, b->d_rate));
+    double sine = vec3_length(cross);
+    if (!(sine > 1e-9)) return false;
+    vec3 e = vec3_sub(b->p, a->p), e_rate = vec3_sub(b->p_rate, a->p_rate);
+    double c = vec3_dot(a->d, b->d), c_rate = vec3_dot(a->d_rate, b->d) + vec3_dot(a->d, b->d_rate);
+    double det = sine * sine; /* 1 - c^2 without cancellation */
+    double f = vec3_dot(e, a->d), g = vec3_dot(e, b->d);
+    double s = (f - c * g) / det, t = (c * f - g) / det;
+    double f_rate = vec3_dot(e_rate, a->d) + vec3_dot(e, a->d_rate) + t * c_rate;
+    double g_rate = vec3_dot(e_rate, b->d) + vec3_dot(e, b->d_rate) - s * c_rate;
+    double t_rate = (c * f_rate - g_rate) / det;
+    vec3 qa = vec3_axpy(a->p, s, a->d), qb = vec3_axpy(b->p, t, b->d);
+    vec3 qb_rate = vec3_axpy(vec3_axpy(b->p_rate, t_rate, b->d), t, b->d_rate);
+    *sa = s, *sb = t;
+    /* round lines know their side by where they are; sharp edges are told by `sign` */
+    if (a->e->r + b->e->r > 0) sign = vec3_dot(cross, vec3_sub(qa, qb)) < 0 ? -1 : 1;
+    out->normal = vec3_scale(cross, sign / sine);
+    out->normal_rate = unit_rate(out->normal, vec3_scale(cross_rate, sign), sine);
+    out->gap = vec3_dot(out->normal, vec3_sub(qa, qb)) - a->e->r - b->e->r;
+    out->at = vec3_axpy(qb, b->e->r, out->normal);
+    out->at_rate = vec3_axpy(qb_rate, b->e->r, out->normal_rate);
+    return true;
+}
+
+/* The point of a circle (centre p, axis d, radius r) deepest against the normal n:
+ *     w = n - (n.d) d,  tip = p - r w/|w|. */
+static bool circle_tip(const placed *a, vec3 n, vec3 n_rate, vec3 *tip, vec3 *tip_rate) {
+    double h = vec3_dot(n, a->d), h_rate = vec3_dot(n_rate, a->d) + vec3_dot(n, a->d_rate);
+    vec3 w = vec3_axpy(n, -h, a->d);
+    vec3 w_rate = vec3_axpy(vec3_axpy(n_rate, -h_rate, a->d), -h, a->d_rate);
+    double length = vec3_length(w);
+    if (!(length > 1e-9)) return false;
+    vec3 m = vec3_scale(w, 1 / length);
+    *tip = vec3_axpy(a->p, -a->e->r, m);
+    *tip_rate = vec3_axpy(a->p_rate, -a->e->r, unit_rate(m, w_rate, length));
+    return true;
+}
+
+static bool circle_plane(const placed *a, const placed *b, contact_point *out) {
+    vec3 tip, tip_rate;
+    if (!circle_tip(a, b->d, b->d_rate, &tip, &tip_rate)) return false;
+    tip_plane(tip, tip_rate, 0, b, out);
+    return true;
+}
+
+/* The point of an ellipsoid deepest against n.  In body axes u = R^T n, E = diag(axes^2), h = sqrt(u.E u):
+ *     tip = -E u / h,   u' = R^T (n' - w x n),  h' = u.E u'/h,  tip' = -E u'/h + E u h'/h^2. */
+static void ellipsoid_tip(const placed *a, vec3 n, vec3 n_rate, vec3 *tip, vec3 *tip_rate) {
+    quat q = a->m->rotation;
+    vec3 w = a->m->velocity.angular, s = a->e->axes;
+    vec3 e = {s.x * s.x, s.y * s.y, s.z * s.z};
+    vec3 u = quat_unrotate(q, n), u_rate = quat_unrotate(q, vec3_sub(n_rate, vec3_cross(w, n)));
+    vec3 eu = {e.x * u.x, e.y * u.y, e.z * u.z};
+    vec3 eu_rate = {e.x * u_rate.x, e.y * u_rate.y, e.z * u_rate.z};
+    double h = sqrt(vec3_dot(u, eu)), h_rate = vec3_dot(u, eu_rate) / h;
+    vec3 local = vec3_scale(eu, -1 / h);
+    vec3 local_rate = vec3_axpy(vec3_scale(eu_rate, -1 / h), h_rate / (h * h), eu);
+    vec3 arm = quat_rotate(q, local);
+    *tip = vec3_add(a->p, arm);
+    *tip_rate = vec3_add(vec3_add(a->p_rate, vec3_cross(w, arm)), quat_rotate(q, local_rate));
+}
+
+static bool ellipsoid_plane(const placed *a, const placed *b, contact_point *out) {
+    vec3 tip, tip_rate;
+    ellipsoid_tip(a, b->d, b->d_rate, &tip, &tip_rate);
+    tip_plane(tip, tip_rate, 0, b, out);
+    return true;
+}
+
+/* A ball inside a spherical cavity: n from the wall to the centre, gap = R - |a - c| - r. */
+static bool point_cavity(const placed *a, const placed *b, contact_point *out) {
+    vec3 e = vec3_sub(b->p, a->p);
+    double length = vec3_length(e);
+    if (!(length > 0)) return false;
+    out->normal = vec3_scale(e, 1 / length);
+    out->normal_rate = unit_rate(out->normal, vec3_sub(b->p_rate, a->p_rate), length);
+    out->gap = b->e->r - length - a->e->r;
+    out->at = vec3_axpy(a->p, -a->e->r, out->normal);
+    out->at_rate = vec3_axpy(a->p_rate, -a->e->r, out->normal_rate);
+    return true;
+}
+
+/* The pair in one order: kind of a <= kind of b. */
+static bool ordered(const placed *a, const placed *b, double sign, contact_point *out, double *sa,
+                    double *sb) {
+    switch (b->e->kind) {
+    case ELEMENT_POINT: return point_point(a, b, out);
+    case ELEMENT_LINE:
+        return a->e->kind == ELEMENT_POINT ? point_line(a, b, out, sb) : line_line(a, b, sign, out, sa, sb);
+    case ELEMENT_PLANE:
+        switch (a->e->kind) {
+        case ELEMENT_POINT: return point_plane(a, b, out);
+        case ELEMENT_CIRCLE: return circle_plane(a, b, out);
+        case ELEMENT_ELLIPSOID: return ellipsoid_plane(a, b, out);
+        default: return false;
+        }
+    case ELEMENT_CAVITY: return a->e->kind == ELEMENT_POINT && point_cavity(a, b, out);
+    default: return false;
+    }
+}
+
+bool element_pair_is_known(element_kind a, element_kind b) {
+    if (a > b) return element_pair_is_known(b, a);
+    if (b == ELEMENT_POINT || b == ELEMENT_LINE) return true;
+    if (b == ELEMENT_PLANE) return a == ELEMENT_POINT || a == ELEMENT_CIRCLE || a == ELEMENT_ELLIPSOID;
+    return b == ELEMENT_CAVITY && a == ELEMENT_POINT;
+}
+
+bool element_contact(const element *a, const motion *ma, const element *b, const motion *mb, double sign,
+                     contact_point *out, double *sa, double *sb) {
+    placed pa = place(a, ma), pb = place(b, mb);
+    double s = 0, t = 0;
+    bool swap = a->kind > b->kind, known;
+    /* d_b x d_a = -(d_a x d_b): the sign of two lines turns with the order, but equal kinds are never swapped
+     */
+    known = swap ? ordered(&pb, &pa, sign, out, &t, &s) : ordered(&pa, &pb, sign, out, &s, &t);
+    if (!known) return false;
+    if (swap) {
+        out->normal = vec3_neg(out->normal);
+        out->normal_rate = vec3_neg(out->normal_rate);
+    }
+    if (sa) *sa = s;
+    if (sb) *sb = t;
+    return true;
+}

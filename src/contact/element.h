@@ -1,0 +1,47 @@
+/* Elements: the pieces of boundary that can touch, each in closed form, and the contact point of two of them
+ * as a function of the motions of their bodies.
+ *
+ *   POINT      a vertex (r = 0), the centre of a sphere or of a capsule's end (r > 0)
+ *   LINE       an edge (r = 0), the axis of a capsule or of a cylinder's mantle (r > 0), between lo and hi
+ *   PLANE      a face or a half-space
+ *   CIRCLE     the rim of a cylinder
+ *   ELLIPSOID  half axes along the body's axes
+ *   CAVITY     the inside of a sphere: the material lies outside it
+ *
+ * Coordinates are in body axes, from the centre of mass.  Faces and edges are taken as unbounded here:
+ * whether the place lies on them is asked elsewhere (contact/near.h). */
+#ifndef CONTACT_ELEMENT_H
+#define CONTACT_ELEMENT_H
+
+#include "contact/contact.h"
+
+typedef enum element_kind {
+    ELEMENT_POINT,
+    ELEMENT_LINE,
+    ELEMENT_CIRCLE,
+    ELEMENT_ELLIPSOID,
+    ELEMENT_PLANE,
+    ELEMENT_CAVITY
+} element_kind;
+
+typedef struct element {
+    element_kind kind;
+    vec3 p;        /* the point; a point of the line or plane; the centre of circle, ellipsoid, cavity */
+    vec3 d;        /* unit: direction of the line, outward normal of the plane, axis of the circle */
+    double r;      /* offset of point and line; radius of circle and cavity */
+    double lo, hi; /* of a line: p + s d, lo <= s <= hi */
+    vec3 axes;     /* of an ellipsoid: half axes */
+} element;
+
+/* The contact point of element a (of the body that moves as ma) and b.  `sign` orients the normal of two
+ * crossing edges, whose gap can be negative: n = sign * d_a x d_b / |...|; it is ignored for all other pairs.
+ * *sa and *sb receive the line parameters of a and b where they are lines (may be NULL).  False where the
+ * pair has no single closest point (parallel lines, a circle parallel to a plane, concentric points) or is
+ * not supported. */
+bool element_contact(const element *a, const motion *ma, const element *b, const motion *mb, double sign,
+                     contact_point *out, double *sa, double *sb);
+
+/* Whether element_contact knows the two kinds. */
+bool element_pair_is_known(element_kind a, element_kind b);
+
+#endif
