@@ -1,0 +1,80 @@
+/* A group: bodies that push each other through hinges and contacts, as plain arrays.  All solvers of this
+ * module (resting forces, impacts, projection) take one; nothing here knows a world. */
+#ifndef DYNAMICS_GROUP_H
+#define DYNAMICS_GROUP_H
+
+#include "contact/contact.h"
+#include "dynamics/row.h"
+
+typedef struct abut_lcp_solver abut_lcp_solver; /* abut/complementarity.h */
+
+/* What friction does at a point.  FREE: no friction (coefficient 0, or no normal force). */
+typedef enum friction_mode { FRICTION_FREE, FRICTION_STICK, FRICTION_SLIP } friction_mode;
+
+/* A touching point with its material, and what is remembered of it from one call to the next. */
+typedef struct group_contact {
+    int a, b; /* bodies; normal from b to a; -1: the ground */
+    contact_point point;
+    double restitution;
+    abut_friction friction;
+
+    /* memory: chosen by forces_choose, kept by the caller while the mode lasts */
+    friction_mode mode;     /* of the tangential motion */
+    friction_mode rolling;  /* of the rolling part of the relative spin (coefficient friction.rolling) */
+    friction_mode spinning; /* of the part along the normal (friction.spinning) */
+    vec3 slip_along; /* unit: direction of the slip, of the rolling axis, and (sign in .x) of the spin, */
+    vec3 roll_along; /* while their speeds are too small to tell: just after the start of slip */
+    double spin_along;
+    bool pressed; /* belongs to the active set of the last solution */
+
+    /* anchor of a sticking point, for the projection: where the material points stood when it began to stick
+     */
+    bool anchored;
+    vec3 anchor_a, anchor_b; /* body axes, from the centre of mass; of the ground: world */
+} group_contact;
+
+typedef struct group {
+    int body_count;
+    const motion *motions;
+    const body_inertia *inertias;
+    const spatial *wrenches; /* applied forces (gravity, springs, drag, ...), without the gyroscopic torque */
+    const spatial *prescribed; /* accelerations of bodies with inverse mass 0; NULL: none accelerates */
+    int row_count;
+    const row *rows;     /* hinges, limits that are reached, motors */
+    uint8_t *row_states; /* memory, abut_lcp_state of each row, or NULL */
+    int contact_count;
+    group_contact *contacts;
+} group;
+
+/* Scratch memory and the complementarity solver, given by the caller; one for each thread. */
+typedef struct group_scratch {
+    arena *arena;
+    abut_lcp_solver *lcp;
+} group_scratch;
+
+/* The motion of body i; of the ground (-1): at rest. */
+static inline motion group_motion(const group *g, int i) {
+    return i >= 0 ? g->motions[i] : (motion){.rotation = {1, 0, 0, 0}};
+}
+
+/* Relative velocity of the material points, its normal part gap' = n . u, and the tangential rest. */
+vec3 group_contact_velocity(const group *g, const group_contact *c, const spatial *velocities);
+double group_contact_gap_rate(const group *g, const group_contact *c);
+vec3 group_contact_slip(const group *g, const group_contact *c);
+/* Relative spin of A against B. */
+vec3 group_contact_spin(const group *g, const group_contact *c);
+
+/* The normal row of a contact (C = gap, multiplier >= 0), the two tangential ones along t1, t2 (C' = t . u),
+ * and those of the relative spin about an axis (C' = axis . (w_A - w_B)).  Drift from contact/contact.h. */
+row group_normal_row(const group *g, const group_contact *c);
+row group_tangent_row(const group *g, const group_contact *c, vec3 t);
+row group_spin_row(const group *g, const group_contact *c, vec3 axis);
+/* Two unit vectors that span the tangent plane: t1 x t2 = n. */
+void group_tangents(vec3 normal, vec3 *t1, vec3 *t2);
+
+/* Accelerations without hinge and contact forces: Newton-Euler, or what is prescribed. */
+void group_free_accelerations(const group *g, spatial *out);
+/* Sum of (m v.v + w.I w) / 2 for the given velocities. */
+double group_kinetic_energy(const group *g, const spatial *velocities);
+
+#endif

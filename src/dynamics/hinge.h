@@ -1,0 +1,88 @@
+/* Hinges: all kinds of ABUT_HINGE_LIST as rows in closed form.
+ *
+ * A hinge is compiled at time 0 into a frame on each body: anchor p and axes x, y, z (z along the hinge's
+ * axis), equal in space at time 0.  With d = pa - pb and e_i the world axes:
+ *
+ *     kind            rows                                                        coordinate
+ *     ball            e_i . d                                                     none
+ *     pin             e_i . d, za . xb, za . yb                                   angle
+ *     slider          xb . d, yb . d, ya . zb, za . xb, xa . yb                   travel zb . d
+ *     cylinder        xb . d, yb . d, za . xb, za . yb                            travel
+ *     universal       e_i . d, za . axis_b                                        angle about za
+ *     planar          zb . d, za . xb, za . yb                                    angle (about the plane's
+ * normal) weld            e_i . d, ya . zb, za . xb, xa . yb                          none rod |d| - length
+ * none screw           those of cylinder, and zb . d - pitch * angle               angle point_on_plane  zb .
+ * d   (a point of A on a plane of B)                     none point_on_line   xb . d, yb . d   (a point of A
+ * on a line of B)              travel
+ *
+ * The angle is atan2(xa . yb, xa . xb), continued over full turns by the last known value.  Limits, motor and
+ * spring act on the coordinate; a hinge without one refuses them. */
+#ifndef DYNAMICS_HINGE_H
+#define DYNAMICS_HINGE_H
+
+#include "dynamics/row.h"
+
+enum { HINGE_MAX_ROWS = 6 };
+
+typedef enum hinge_coordinate_kind { HINGE_NO_COORDINATE, HINGE_ANGLE, HINGE_TRAVEL } hinge_coordinate_kind;
+
+typedef struct hinge {
+    abut_hinge_kind kind;
+    hinge_coordinate_kind coordinate;
+    int a, b;              /* bodies; b = -1: the ground */
+    vec3 pa, pb;           /* anchors, body axes from the centre of mass; of the ground: world */
+    mat3 frame_a, frame_b; /* columns x y z, body axes */
+    double length;         /* rod */
+    double pitch;          /* screw, metres a radian */
+    bool has_limits, has_motor;
+    double limits[2];
+    double motor_speed, motor_max_force;
+    abut_time_function *motor_function;
+    void *motor_user;
+    double stiffness, damping, rest;
+    double break_force;
+} hinge;
+
+/* Compiles a definition for the motions of its bodies at time 0 (b: NULL for the ground).  INVALID with the
+ * hinge's name where the axis is zero, limits are crossed, a number is not finite, or limits, motor or spring
+ * stand on a hinge without coordinate. */
+abut_status hinge_compile(const abut_hinge_def *def, const motion *a, const motion *b, hinge *out,
+                          abut_error *error);
+
+/* The bilateral rows, with error, drift and lo = -inf, hi = inf.  `coordinate` is the last known value of
+ * hinge_coordinate (a screw needs the full turns; others ignore it).  Returns their number.  b may be NULL
+ * for the ground. */
+int hinge_rows(const hinge *h, const motion *a, const motion *b, double coordinate, row out[HINGE_MAX_ROWS]);
+
+/* The free coordinate: value (an angle is the one nearest to `last`), rate, and its row: J, drift, error =
+ * value, lo = -inf, hi = inf.  False for hinges without one. */
+bool hinge_coordinate(const hinge *h, const motion *a, const motion *b, double last, double *value,
+                      double *rate, row *out);
+
+/* The row of the lower (side = -1) or upper (side = +1) limit: error >= 0 is the distance to it, multiplier
+ * >= 0 pushes away from it.  A limit that is reached is an inelastic impact on this row, then a resting one.
+ */
+row hinge_limit_row(const row *coordinate, const hinge *h, int side);
+
+/* The motor as a row: wants rate = speed, acceleration = speed_rate with a multiplier of at most max_force.
+ * While the rate differs from the speed by more than `tolerance` a finite motor pulls with all it has: lo =
+ * hi = +-max.  A motor without bound is a constraint, and a difference of speeds is closed by an impulse. */
+row hinge_motor_row(const row *coordinate, const hinge *h, double rate, double speed, double speed_rate,
+                    double tolerance);
+
+/* Speed of the motor at a time, and its derivative: 0 for a constant speed; for a function the central
+ * difference of fourth order with a step of 1e-3 s (exact for cubics; a function that jumps must be smoothed
+ * by the scene).  CANCELLED when the function says stop. */
+abut_status hinge_motor_speed(const hinge *h, double time, double *speed, double *speed_rate,
+                              abut_error *error);
+
+/* Generalised force of spring and damper on the coordinate: -stiffness (value - rest) - damping rate; apply
+ * it with row_add_wrench(coordinate row, force, wrenches).  Energy stored in the spring. */
+double hinge_spring_force(const hinge *h, double value, double rate);
+double hinge_spring_energy(const hinge *h, double value);
+
+/* What the hinge carries: force on A at the anchor and torque about it, from the multipliers of its rows. */
+void hinge_reaction(const hinge *h, const motion *a, const row *rows, const double *multipliers, int count,
+                    vec3 *force, vec3 *torque);
+
+#endif
