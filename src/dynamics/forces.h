@@ -34,7 +34,8 @@ typedef struct contact_load {
 typedef enum forces_outcome {
     FORCES_SOLVED,
     FORCES_CANNOT_STICK,    /* modes must be chosen again: a sticking point needs more than its friction cone
-                               has;    the result treats it as if it could (the function to find the event with) */
+                               has;    the result treats it as if it could (the function to find the event with)
+                             */
     FORCES_NO_FINITE_FORCE, /* Painleve: no force keeps the bodies apart; an impulse does (impact_solve with
                                without_impact) */
     FORCES_INCONSISTENT, /* hinges contradict each other; accelerations are the least-squares answer (Baraff,
