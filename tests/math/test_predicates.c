@@ -120,6 +120,8 @@ static int64_t random_int(int64_t size) {
     return (int64_t)(random_bits(&state) % (uint64_t)(2 * size + 1)) - size;
 }
 
+static double power(int e) { return ldexp(1, e); }
+
 /* x moved by up to three units in the last place */
 static double jiggle(double x) {
     for (int64_t n = random_int(3); n != 0; n += n < 0 ? 1 : -1)
@@ -292,6 +294,58 @@ static void test_side_of_meet_ulps(void **unused) {
     assert_true(wrong_in_double > 1000);
 }
 
+/* Points nearly on a line, and a point nearly in a plane, of doubles with all their digits. */
+static void test_short_predicates_ulps(void **unused) {
+    (void)unused;
+    for (int n = 0; n < 100000; n++) {
+        vec3 a = random_vec(), b = random_vec(), c = jiggle_vec(vec3_lerp(a, b, 2 * uniform()));
+        expansion m[4][4] = {{combine(expansion_of(a.x), -1, expansion_of(c.x)),
+                              combine(expansion_of(a.y), -1, expansion_of(c.y))},
+                             {combine(expansion_of(b.x), -1, expansion_of(c.x)),
+                              combine(expansion_of(b.y), -1, expansion_of(c.y))}};
+        expansion det = determinant(2, m);
+        assert_int_equal(orient2d(a.x, a.y, b.x, b.y, c.x, c.y), sign_expansion(&det));
+        plane p = {a, jiggle(vec3_dot(a, b))};
+        expansion value = plane_expansion(p, b);
+        assert_int_equal(side_of_plane(p, b), sign_expansion(&value));
+    }
+}
+
+static vec3 stretch(grid_point p, const int *scale) {
+    return vec3_make(ldexp((double)p.at[0], scale[0]), ldexp((double)p.at[1], scale[1]),
+                     ldexp((double)p.at[2], scale[2]));
+}
+
+/* Axes scaled by powers of two, which no sign notices, so that products of two entries round to a few times
+ * 2^-1074 and are then multiplied by something large. */
+static void test_underflow_then_large(void **unused) {
+    (void)unused;
+    for (int n = 0; n < 200000; n++) {
+        grid_point p[4];
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 3; j++) p[i].at[j] = random_int(9);
+        int s = -540 - (int)random_int(4), axis = n % 3;
+        int scale[3] = {s, s, s};
+        scale[axis] = (int)random_int(1000);
+        assert_int_equal(
+            orient3d(stretch(p[0], scale), stretch(p[1], scale), stretch(p[2], scale), stretch(p[3], scale)),
+            grid_orient3d(p));
+        plane q[4], t[4];
+        int column = -(int)random_int(540), row = (int)random_int(2);
+        for (int i = 0; i < 4; i++) {
+            q[i] = (plane){on_grid(p[i], 0), (double)random_int(9)};
+            t[i] = (plane){stretch(p[i], scale), ldexp(q[i].d, column)};
+            t[i] = (plane){vec3_scale(t[i].n, power(row)), t[i].d * power(row)};
+        }
+        assert_int_equal(planes_orientation(t[0], t[1], t[2]), oracle_planes(3, q));
+        assert_int_equal(side_of_meet(t[0], t[1], t[2], t[3]), oracle_planes(3, q) * oracle_planes(4, q));
+        vec3 x = on_grid(p[0], s);
+        plane u = {on_grid(p[1], -539), 0};
+        assert_int_equal(side_of_plane(u, x),
+                         sign128(int_value((plane){on_grid(p[1], 0), 0}, on_grid(p[0], 0))));
+    }
+}
+
 static void test_side_of_line_meet(void **unused) {
     (void)unused;
     for (int n = 0; n < 50000; n++) {
@@ -317,9 +371,7 @@ static void test_line_parallel(void **unused) {
     assert_int_equal(side_of_meet(p, s, p, s), 0);
 }
 
-static double power(int e) { return ldexp(1, e); }
 static int random_exponent(void) { return (int)(random_bits(&state) % 2098) - 1074; }
-/* 2^e1 2^e2 - 2^f1 2^f2 (2^k ...) by exponents */
 static int compare_int(int a, int b) { return (a > b) - (a < b); }
 
 /* Entries are powers of two from all of the exponents, subnormal ones too, so that the sign of the
@@ -392,6 +444,8 @@ int main(void) {
         cmocka_unit_test(test_side_of_meet_ulps),
         cmocka_unit_test(test_side_of_line_meet),
         cmocka_unit_test(test_line_parallel),
+        cmocka_unit_test(test_short_predicates_ulps),
+        cmocka_unit_test(test_underflow_then_large),
         cmocka_unit_test(test_any_exponent),
         cmocka_unit_test(test_extremes),
     };
