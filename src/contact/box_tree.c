@@ -1,0 +1,147 @@
+/* Building and searching the static box tree, with explicit stacks. */
+#include "contact/box_tree.h"
+
+enum { LEAF_ITEMS = 4, DEPTH = 64 /* median splits halve: 2^31 items need 32 levels */ };
+
+typedef struct builder {
+    const box *boxes;
+    box_tree *tree;
+    int axis;
+} builder;
+
+static int by_center(const void *user, const void *a, const void *b) {
+    const builder *build = user;
+    int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
+    double x = vec3_at(box_center(build->boxes[i]), build->axis);
+    double y = vec3_at(box_center(build->boxes[j]), build->axis);
+    return x < y ? -1 : x > y ? 1 : i < j ? -1 : i > j;
+}
+
+static int longest_axis(box b) {
+    vec3 e = vec3_sub(b.upper, b.lower);
+    return e.x >= e.y && e.x >= e.z ? 0 : e.y >= e.z ? 1 : 2;
+}
+
+/* Fills the node for items[first .. first + count - 1]; the depth is at most log2(count). */
+static bool build_node(const abut_context *context, builder *build, int32_t first, int32_t count) {
+    box_tree *tree = build->tree;
+    int32_t self = tree->node_count++;
+    box bounds = box_empty();
+    for (int32_t i = 0; i < count; i++) bounds = box_union(bounds, build->boxes[tree->items[first + i]]);
+    tree->nodes[self] = (box_node){.bounds = bounds, .right = -1, .first = first, .count = count};
+    if (count <= LEAF_ITEMS) return true;
+    build->axis = longest_axis(bounds);
+    if (!sort_stable(context, tree->items + first, (size_t)count, sizeof *tree->items, by_center, build))
+        return false;
+    int32_t half = count / 2;
+    if (!build_node(context, build, first, half)) return false;
+    tree->nodes[self].right = tree->node_count;
+    return build_node(context, build, first + half, count - half);
+}
+
+bool box_tree_build(const abut_context *context, const box *boxes, int32_t count, box_tree *tree) {
+    *tree = (box_tree){.item_count = count};
+    size_t most = count > 0 ? 2 * (size_t)count : 1;
+    tree->nodes = mem_alloc(context, most, sizeof *tree->nodes);
+    tree->items = mem_alloc(context, most, sizeof *tree->items);
+    builder build = {.boxes = boxes, .tree = tree};
+    for (int32_t i = 0; tree->items && i < count; i++) tree->items[i] = i;
+    if (tree->nodes && tree->items && (count == 0 || build_node(context, &build, 0, count))) return true;
+    box_tree_free(context, tree);
+    return false;
+}
+
+void box_tree_free(const abut_context *context, box_tree *tree) {
+    size_t most = tree->item_count > 0 ? 2 * (size_t)tree->item_count : 1;
+    mem_free(context, tree->nodes, most, sizeof *tree->nodes);
+    mem_free(context, tree->items, most, sizeof *tree->items);
+    *tree = (box_tree){0};
+}
+
+static bool visit_leaf(const box_tree *tree, const box_node *node, box_tree_one *visit, void *user) {
+    for (int32_t i = 0; i < node->count; i++)
+        if (!visit(user, tree->items[node->first + i])) return false;
+    return true;
+}
+
+bool box_tree_query(const box_tree *tree, box region, box_tree_one *visit, void *user) {
+    int32_t stack[DEPTH], depth = 0;
+    if (tree->node_count) stack[depth++] = 0;
+    while (depth) {
+        int32_t n = stack[--depth];
+        const box_node *node = &tree->nodes[n];
+        if (!box_overlap(node->bounds, region)) continue;
+        if (node->right >= 0)
+            stack[depth++] = node->right, stack[depth++] = n + 1;
+        else if (!visit_leaf(tree, node, visit, user))
+            return false;
+    }
+    return true;
+}
+
+/* The least of n.x over a box. */
+static double lowest(box b, vec3 n) {
+    vec3 half = vec3_scale(vec3_sub(b.upper, b.lower), 0.5);
+    return vec3_dot(n, box_center(b)) - vec3_dot(vec3_abs(n), half);
+}
+
+bool box_tree_below(const box_tree *tree, vec3 n, double d, box_tree_one *visit, void *user) {
+    int32_t stack[DEPTH], depth = 0;
+    if (tree->node_count) stack[depth++] = 0;
+    while (depth) {
+        int32_t i = stack[--depth];
+        const box_node *node = &tree->nodes[i];
+        if (lowest(node->bounds, n) > d) continue;
+        if (node->right >= 0)
+            stack[depth++] = node->right, stack[depth++] = i + 1;
+        else if (!visit_leaf(tree, node, visit, user))
+            return false;
+    }
+    return true;
+}
+
+/* The axis-parallel box around a box that was rotated by m and shifted by t. */
+static box moved(box b, mat3 m, vec3 t) {
+    vec3 c = vec3_add(mat3_mul_vec(m, box_center(b)), t);
+    vec3 half = vec3_scale(vec3_sub(b.upper, b.lower), 0.5);
+    mat3 size = {vec3_abs(m.cx), vec3_abs(m.cy), vec3_abs(m.cz)};
+    vec3 h = mat3_mul_vec(size, half);
+    return (box){vec3_sub(c, h), vec3_add(c, h)};
+}
+
+static double extent(box b) {
+    vec3 e = vec3_sub(b.upper, b.lower);
+    return e.x + e.y + e.z;
+}
+
+static bool visit_leaves(const box_tree *a, const box_node *na, const box_tree *b, const box_node *nb,
+                         box_tree_two *visit, void *user) {
+    for (int32_t i = 0; i < na->count; i++)
+        for (int32_t j = 0; j < nb->count; j++)
+            if (!visit(user, a->items[na->first + i], b->items[nb->first + j])) return false;
+    return true;
+}
+
+bool box_tree_pairs(const box_tree *a, const box_tree *b, pose b_in_a, double reach, box_tree_two *visit,
+                    void *user) {
+    mat3 m = quat_matrix(b_in_a.rotation);
+    int32_t stack[4 * DEPTH][2], depth = 0;
+    if (a->node_count && b->node_count) stack[depth][0] = 0, stack[depth++][1] = 0;
+    while (depth) {
+        depth--;
+        int32_t i = stack[depth][0], j = stack[depth][1];
+        const box_node *na = &a->nodes[i], *nb = &b->nodes[j];
+        if (!box_overlap(box_grow(na->bounds, reach), moved(nb->bounds, m, b_in_a.position))) continue;
+        bool leaf_a = na->right < 0, leaf_b = nb->right < 0;
+        if (leaf_a && leaf_b) {
+            if (!visit_leaves(a, na, b, nb, visit, user)) return false;
+        } else if (!leaf_a && (leaf_b || extent(na->bounds) >= extent(nb->bounds))) {
+            stack[depth][0] = na->right, stack[depth++][1] = j;
+            stack[depth][0] = i + 1, stack[depth++][1] = j;
+        } else {
+            stack[depth][0] = i, stack[depth++][1] = nb->right;
+            stack[depth][0] = i, stack[depth++][1] = j + 1;
+        }
+    }
+    return true;
+}

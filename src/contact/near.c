@@ -1,0 +1,270 @@
+/* Collecting near pairs with the box trees, and the test whether the features of a pair face each other. */
+#include "contact/near.h"
+#include "solid/solid.h"
+
+/* Slope below which two directions count as parallel to a plane: rotations are known to rounding, and a face
+ * that is settling on another leans less than this when its far edge is within the touching distance. */
+static const double flat = 1e-6;
+
+/* ---- collecting */
+
+typedef struct collector {
+    const abut_context *context;
+    const contact_shape *a, *b;
+    const motion *ma, *mb;
+    double reach;
+    near_array *out;
+    int32_t item; /* the analytic element at work */
+} collector;
+
+static bool push(collector *c, element a, contact_feature fa, element b, contact_feature fb, double sign) {
+    return array_push(c->context, c->out, ((near_pair){a, b, fa, fb, sign}));
+}
+
+static contact_feature feature(feature_kind kind, int32_t id) { return (contact_feature){kind, id}; }
+
+static bool vertex_face(void *user, int32_t v, int32_t f) {
+    collector *c = user;
+    return push(c, contact_shape_vertex(c->a, v), feature(FEATURE_VERTEX, v), contact_shape_face(c->b, f),
+                feature(FEATURE_FACE, f), 1);
+}
+
+static bool face_vertex(void *user, int32_t f, int32_t v) {
+    collector *c = user;
+    return push(c, contact_shape_face(c->a, f), feature(FEATURE_FACE, f), contact_shape_vertex(c->b, v),
+                feature(FEATURE_VERTEX, v), 1);
+}
+
+/* In-face direction: from the edge of a coedge into its face, n x (direction of the coedge), body axes, unit.
+ */
+static vec3 into_face(const abut_solid *s, int32_t coedge) {
+    const solid_coedge *c = &solid_coedges(s)[coedge];
+    vec3 along = vec3_sub(solid_position(s, solid_coedges(s)[c->next].vertex), solid_position(s, c->vertex));
+    return vec3_unit(vec3_cross(solid_faces(s)[c->face].plane.n, along));
+}
+
+/* The largest of -n.t over the two faces at an edge: at most `flat` where the wedge stays on the side of n.
+ */
+static double wedge_excess(const abut_solid *s, int32_t edge, vec3 n) {
+    const solid_edge *e = &solid_edges(s)[edge];
+    return -fmin(vec3_dot(n, into_face(s, e->coedge[0])), vec3_dot(n, into_face(s, e->coedge[1])));
+}
+
+/* Two convex edges meet with the normal that has the wedge of a on its positive side; if neither direction of
+ * d_a x d_b has, or the edges are parallel, the pair cannot be a contact in this pose or near it. */
+static bool edge_edge(void *user, int32_t i, int32_t j) {
+    collector *c = user;
+    const abut_solid *sa = c->a->shape.solid, *sb = c->b->shape.solid;
+    if (solid_edges(sa)[i].convexity <= 0 || solid_edges(sb)[j].convexity <= 0) return true;
+    element ea = contact_shape_edge(c->a, i), eb = contact_shape_edge(c->b, j);
+    vec3 da = quat_rotate(c->ma->rotation, ea.d), db = quat_rotate(c->mb->rotation, eb.d);
+    vec3 n = vec3_cross(da, db);
+    double sine = vec3_length(n);
+    if (sine < flat) return true;
+    n = vec3_scale(n, 1 / sine);
+    vec3 na = quat_unrotate(c->ma->rotation, n);
+    double plus = wedge_excess(sa, i, na), minus = wedge_excess(sa, i, vec3_neg(na));
+    return push(c, ea, feature(FEATURE_EDGE, i), eb, feature(FEATURE_EDGE, j), plus <= minus ? 1 : -1);
+}
+
+static bool collect_solids(collector *c) {
+    pose pa = {c->ma->center, c->ma->rotation}, pb = {c->mb->center, c->mb->rotation};
+    pose b_in_a = pose_relative(pb, pa);
+    return box_tree_pairs(&c->a->vertices, &c->b->faces, b_in_a, c->reach, vertex_face, c) &&
+           box_tree_pairs(&c->a->faces, &c->b->vertices, b_in_a, c->reach, face_vertex, c) &&
+           box_tree_pairs(&c->a->edges, &c->b->edges, b_in_a, c->reach, edge_edge, c);
+}
+
+/* An element of the analytic shape a against the vertices, edges and faces of the solid b. */
+static bool element_vertex(void *user, int32_t v) {
+    collector *c = user;
+    const element *e = &c->a->elements[c->item];
+    if (!element_pair_is_known(e->kind, ELEMENT_POINT)) return true;
+    return push(c, *e, c->a->features[c->item], contact_shape_vertex(c->b, v), feature(FEATURE_VERTEX, v), 1);
+}
+
+static bool element_edge(void *user, int32_t i) {
+    collector *c = user;
+    const element *e = &c->a->elements[c->item];
+    if (!element_pair_is_known(e->kind, ELEMENT_LINE) || solid_edges(c->b->shape.solid)[i].convexity <= 0)
+        return true;
+    return push(c, *e, c->a->features[c->item], contact_shape_edge(c->b, i), feature(FEATURE_EDGE, i), 1);
+}
+
+static bool element_face(void *user, int32_t f) {
+    collector *c = user;
+    const element *e = &c->a->elements[c->item];
+    if (!element_pair_is_known(e->kind, ELEMENT_PLANE)) return true;
+    return push(c, *e, c->a->features[c->item], contact_shape_face(c->b, f), feature(FEATURE_FACE, f), 1);
+}
+
+/* Bounds of the whole shape a, moved into the frame of body b and grown by the reach. */
+static box bounds_in(const collector *c) {
+    vec3 center = quat_unrotate(c->mb->rotation, vec3_sub(c->ma->center, c->mb->center));
+    double r = c->a->radius + c->reach;
+    return (box){vec3_sub(center, vec3_make(r, r, r)), vec3_add(center, vec3_make(r, r, r))};
+}
+
+static bool collect_round_solid(collector *c) {
+    for (c->item = 0; c->item < c->a->element_count; c->item++) {
+        const element *e = &c->a->elements[c->item];
+        if (e->kind == ELEMENT_PLANE && c->a->shape.kind == ABUT_SHAPE_HALFSPACE) {
+            /* vertices below the plane, in the frame of b */
+            vec3 n = quat_unrotate(c->mb->rotation, quat_rotate(c->ma->rotation, e->d));
+            vec3 p = vec3_add(c->ma->center, quat_rotate(c->ma->rotation, e->p));
+            double d = vec3_dot(n, quat_unrotate(c->mb->rotation, vec3_sub(p, c->mb->center)));
+            if (!box_tree_below(&c->b->vertices, n, d + c->reach, element_vertex, c)) return false;
+            continue;
+        }
+        box region = bounds_in(c);
+        if (!box_tree_query(&c->b->vertices, region, element_vertex, c)) return false;
+        if (!box_tree_query(&c->b->edges, region, element_edge, c)) return false;
+        if (!box_tree_query(&c->b->faces, region, element_face, c)) return false;
+    }
+    return true;
+}
+
+static bool collect_round(collector *c) {
+    for (int i = 0; i < c->a->element_count; i++)
+        for (int j = 0; j < c->b->element_count; j++) {
+            const element *ea = &c->a->elements[i], *eb = &c->b->elements[j];
+            if (!element_pair_is_known(ea->kind, eb->kind)) continue;
+            if (!push(c, *ea, c->a->features[i], *eb, c->b->features[j], 1)) return false;
+        }
+    return true;
+}
+
+/* Turns the pairs from index `first` on around: what was found with the shapes swapped. */
+static void swap_pairs(near_array *out, int64_t first) {
+    for (int64_t i = first; i < out->count; i++) {
+        near_pair *p = &out->data[i];
+        *p = (near_pair){.a = p->b, .b = p->a, .fa = p->fb, .fb = p->fa, .sign = p->sign};
+    }
+}
+
+bool near_collect(const abut_context *context, const contact_shape *a, const motion *ma,
+                  const contact_shape *b, const motion *mb, double reach, near_array *out) {
+    bool solid_a = a->shape.kind == ABUT_SHAPE_SOLID, solid_b = b->shape.kind == ABUT_SHAPE_SOLID;
+    collector c = {context, a, b, ma, mb, reach, out, 0};
+    if (solid_a && solid_b) return collect_solids(&c);
+    if (!solid_a && !solid_b) return collect_round(&c);
+    if (solid_b) return collect_round_solid(&c);
+    collector swapped = {context, b, a, mb, ma, reach, out, 0};
+    int64_t first = out->count;
+    bool fine = collect_round_solid(&swapped);
+    swap_pairs(out, first);
+    return fine;
+}
+
+bool near_shapes_known(abut_shape_kind a, abut_shape_kind b) {
+    if (a > b) return near_shapes_known(b, a);
+    switch (a) {
+    case ABUT_SHAPE_NONE: return true;
+    case ABUT_SHAPE_SOLID:
+        return b == ABUT_SHAPE_SOLID || b == ABUT_SHAPE_SPHERE || b == ABUT_SHAPE_HALFSPACE ||
+               b == ABUT_SHAPE_CAPSULE;
+    case ABUT_SHAPE_SPHERE:
+        return b == ABUT_SHAPE_SPHERE || b == ABUT_SHAPE_CAVITY || b == ABUT_SHAPE_CAPSULE ||
+               b == ABUT_SHAPE_HALFSPACE;
+    case ABUT_SHAPE_ELLIPSOID: return b == ABUT_SHAPE_HALFSPACE;
+    case ABUT_SHAPE_CAPSULE: return b == ABUT_SHAPE_CAPSULE || b == ABUT_SHAPE_HALFSPACE;
+    case ABUT_SHAPE_CYLINDER: return b == ABUT_SHAPE_HALFSPACE;
+    default: return false;
+    }
+}
+
+/* ---- facing */
+
+/* Whether the solid stays, near the vertex, on the side of n (body axes): every edge at it does. */
+static bool cone_on_side(const abut_solid *s, int32_t vertex, vec3 n) {
+    const solid_coedge *coedges = solid_coedges(s);
+    int32_t start = solid_vertices(s)[vertex].coedge, c = start;
+    for (int32_t budget = 2 * solid_vertices(s)[vertex].valence + 8; budget > 0; budget--) {
+        vec3 d = vec3_sub(solid_position(s, coedges[coedges[c].next].vertex), solid_position(s, vertex));
+        if (vec3_dot(n, d) < -flat * vec3_length(d)) return false;
+        c = solid_twin(s, coedges[c].prev);
+        if (c == start) return true;
+    }
+    return true;
+}
+
+/* Signed crossing of the edge p -> q with the ray from x in the face's plane: counts the winding. */
+static int winding(vec3 n, vec3 axis, vec3 x, vec3 p, vec3 q) {
+    vec3 other = vec3_cross(n, axis);
+    double px = vec3_dot(axis, vec3_sub(p, x)), py = vec3_dot(other, vec3_sub(p, x));
+    double qx = vec3_dot(axis, vec3_sub(q, x)), qy = vec3_dot(other, vec3_sub(q, x));
+    if ((py <= 0) == (qy <= 0)) return 0;
+    double cross = px * qy - py * qx; /* > 0: the edge passes to the left of x, counter-clockwise */
+    return qy > py ? cross > 0 : cross < 0 ? -1 : 0;
+}
+
+static double distance_to_segment(vec3 x, vec3 p, vec3 q) {
+    vec3 d = vec3_sub(q, p), e = vec3_sub(x, p);
+    double t = vec3_dot(e, d) / vec3_dot(d, d);
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    return vec3_length(vec3_axpy(e, -t, d));
+}
+
+/* Whether x (body axes, in the plane of the face up to the gap) lies on the face or within slack of its
+ * boundary. */
+static bool on_face(const contact_shape *s, int32_t face, vec3 x, double slack) {
+    const abut_solid *solid = s->shape.solid;
+    const solid_face *f = &solid_faces(solid)[face];
+    const solid_coedge *coedges = solid_coedges(solid);
+    vec3 n = f->plane.n, axis = vec3_orthogonal(n);
+    vec3 local = vec3_sub(x, s->origin);
+    local = vec3_axpy(local, -plane_distance(f->plane, local), n);
+    int turns = 0;
+    for (int32_t l = f->first_loop; l < f->first_loop + f->loops; l++) {
+        int32_t c = solid_loops(solid)[l].coedge;
+        for (int32_t i = 0; i < solid_loops(solid)[l].count; i++, c = coedges[c].next) {
+            vec3 p = solid_position(solid, coedges[c].vertex);
+            vec3 q = solid_position(solid, coedges[coedges[c].next].vertex);
+            if (distance_to_segment(local, p, q) <= slack) return true;
+            turns += winding(n, axis, local, p, q);
+        }
+    }
+    return turns != 0;
+}
+
+/* Whether the direction n (body axes, from the solid towards the other body) leaves the solid between the
+ * faces of the edge. */
+static bool edge_sees(const abut_solid *s, int32_t edge, vec3 n) {
+    return wedge_excess(s, edge, vec3_neg(n)) <= flat;
+}
+
+/* Is the feature of one shape facing the other at `at`?  `n` is the direction towards the other body, in this
+ * body's axes; `x` the place in this body's axes; `t` the parameter where the feature is a line; `sharp`
+ * whether the other feature is sharp too. */
+static bool feature_faces(const contact_shape *s, const element *e, contact_feature f, vec3 n, vec3 x,
+                          double t, double slack) {
+    if (s->shape.kind != ABUT_SHAPE_SOLID) {
+        if (e->kind == ELEMENT_LINE) return t >= e->lo - slack && t <= e->hi + slack;
+        if (e->kind == ELEMENT_PLANE && s->shape.kind == ABUT_SHAPE_CYLINDER)
+            return vec3_length(
+                       vec3_sub(vec3_sub(x, e->p), vec3_scale(e->d, vec3_dot(e->d, vec3_sub(x, e->p))))) <=
+                   s->shape.radius + slack;
+        return true;
+    }
+    const abut_solid *solid = s->shape.solid;
+    if (f.kind == FEATURE_VERTEX) return cone_on_side(solid, f.id, vec3_neg(n));
+    if (f.kind == FEATURE_FACE) return on_face(s, f.id, x, slack);
+    if (t < e->lo - slack || t > e->hi + slack || !edge_sees(solid, f.id, n)) return false;
+    const solid_edge *edge = &solid_edges(solid)[f.id];
+    if (t < e->lo + slack && !cone_on_side(solid, edge->vertex[0], vec3_neg(n))) return false;
+    return t <= e->hi - slack || cone_on_side(solid, edge->vertex[1], vec3_neg(n));
+}
+
+bool near_evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                   const motion *mb, double slack, contact_point *point, bool *faces) {
+    double sa, sb;
+    if (!element_contact(&pair->a, ma, &pair->b, mb, pair->sign, point, &sa, &sb)) return false;
+    if (!faces) return true;
+    vec3 xa = quat_unrotate(ma->rotation, vec3_sub(point->at, ma->center));
+    vec3 xb = quat_unrotate(mb->rotation, vec3_sub(point->at, mb->center));
+    vec3 na = quat_unrotate(ma->rotation, vec3_neg(point->normal)),
+         nb = quat_unrotate(mb->rotation, point->normal);
+    *faces = feature_faces(a, &pair->a, pair->fa, na, xa, sa, slack) &&
+             feature_faces(b, &pair->b, pair->fb, nb, xb, sb, slack);
+    return true;
+}

@@ -1,0 +1,35 @@
+/* Near pairs: all pairs of features of two shapes that are closer than a reach, and whether a pair is a place
+ * where the shapes really face each other.
+ *
+ * Two polyhedra are as far apart as the nearest of their pairs vertex-face, face-vertex and edge-edge; of
+ * smooth shapes each has few elements.  A pair of unbounded elements (a line, a plane) stands for bounded
+ * features, so its closest place may lie beside them: near_faces() tells.  It also asks the neighbourhoods
+ * (Bouma and Vanecek 1992, section 3): a vertex that lies on the plane of a face counts only if its solid
+ * stays, to first order, on the outer side of that plane, and two edges only if the plane through both
+ * separates their wedges.  So a block on an equal block is held by the face below it, not by the side faces
+ * whose planes its corners touch as well. */
+#ifndef CONTACT_NEAR_H
+#define CONTACT_NEAR_H
+
+#include "contact/shape.h"
+
+typedef struct near_pair {
+    element a, b;
+    contact_feature fa, fb;
+    double sign; /* of the normal of two edges */
+} near_pair;
+typedef ARRAY(near_pair) near_array;
+
+/* Whether contact between the two kinds of shapes is known at all. */
+bool near_shapes_known(abut_shape_kind a, abut_shape_kind b);
+
+/* Appends every pair of features that may be closer than reach.  False when memory is out. */
+bool near_collect(const abut_context *context, const contact_shape *a, const motion *ma,
+                  const contact_shape *b, const motion *mb, double reach, near_array *out);
+
+/* The contact point of a pair at the given motions; *faces tells whether the features face each other there,
+ * within the distance `slack` along them.  False where the pair is degenerate. */
+bool near_evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                   const motion *mb, double slack, contact_point *point, bool *faces);
+
+#endif

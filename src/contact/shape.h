@@ -1,0 +1,40 @@
+/* A shape made ready for contact: its elements about the centre of mass, its size, and for a solid the trees
+ * over its vertices, edges and faces.  Immutable after creation. */
+#ifndef CONTACT_SHAPE_H
+#define CONTACT_SHAPE_H
+
+#include "abut/world.h"
+#include "contact/box_tree.h"
+#include "contact/element.h"
+
+enum { SHAPE_ELEMENTS = 24, SHAPE_RIM_POINTS = 8 };
+
+/* What an element is a part of: for messages, recordings, and to find it again in the next step. */
+typedef enum feature_kind { FEATURE_VERTEX, FEATURE_EDGE, FEATURE_FACE, FEATURE_SMOOTH } feature_kind;
+typedef struct contact_feature {
+    int32_t kind, id;
+} contact_feature;
+
+typedef struct contact_shape {
+    abut_shape shape;
+    vec3 center; /* of mass, shape axes */
+    vec3 origin; /* added to a solid's stored positions: its origin minus the centre of mass */
+    box bounds;  /* body axes, from the centre of mass; infinite for half-space and cavity */
+    double
+        radius; /* of the ball about the centre of mass that holds it; infinite for half-space and cavity */
+    element elements[SHAPE_ELEMENTS]; /* analytic shapes */
+    contact_feature features[SHAPE_ELEMENTS];
+    int element_count;
+    box_tree vertices, edges, faces; /* solids */
+} contact_shape;
+
+abut_status contact_shape_create(const abut_context *context, const abut_shape *shape, vec3 center,
+                                 contact_shape *out, abut_error *error);
+void contact_shape_free(const abut_context *context, contact_shape *shape);
+
+/* The element of a feature of a solid. */
+element contact_shape_vertex(const contact_shape *s, int32_t vertex);
+element contact_shape_edge(const contact_shape *s, int32_t edge);
+element contact_shape_face(const contact_shape *s, int32_t face);
+
+#endif
