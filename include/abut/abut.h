@@ -15,6 +15,7 @@
 #include "abut/base.h"
 #include "abut/math.h"
 #include "abut/solid.h"
+#include "abut/run.h"
 #include "abut/world.h"
 
 #endif

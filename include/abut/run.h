@@ -1,0 +1,197 @@
+/* abut/run.h: a world compiled to a model, its state, and the clock that moves it.
+ *
+ *     abut_model *model = NULL;
+ *     abut_run *run = NULL;
+ *     abut_model_create(NULL, &world, &model, &error);
+ *     abut_run_create(NULL, model, NULL, &run, &error);
+ *     for (double t = 0; t < 2; t += 1.0 / 60) {
+ *         abut_run_advance(run, t + 1.0 / 60, &error);
+ *         abut_motion m = abut_run_motion(run, 1);
+ *         printf("%g %g\n", abut_run_time(run), m.center.z);
+ *     }
+ *
+ * The model is constant; the state is one block that can be copied, saved and restored at any time.  What
+ * happens on the way (events, dense output, frames) is told through hooks.
+ */
+#ifndef ABUT_RUN_H
+#define ABUT_RUN_H
+
+#include "abut/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct abut_model abut_model;
+typedef struct abut_run abut_run;
+
+/* ---- the model */
+
+ABUT_API abut_status abut_model_create(const abut_context *context, const abut_world_def *world,
+                                       abut_model **model, abut_error *error);
+ABUT_API void abut_model_free(abut_model *model);
+ABUT_API int abut_model_bodies(const abut_model *model);
+ABUT_API const char *abut_model_body_name(const abut_model *model, int body);
+ABUT_API int abut_model_find_body(const abut_model *model, const char *name); /* -1: none */
+/* Mass, centre of mass in shape axes, and inertia about it; infinite mass for fixed and kinematic bodies. */
+ABUT_API abut_mass abut_model_body_mass(const abut_model *model, int body);
+ABUT_API abut_tolerances abut_model_tolerances(const abut_model *model); /* with nothing left at 0 */
+
+/* Start checks: every pair that overlaps at the start, with its depth, where, and a shift of `body[0]` that
+ * would free it. */
+typedef struct abut_overlap {
+    int body[2];
+    double depth;
+    abut_vec3 at, shift;
+} abut_overlap;
+/* Fills at most `capacity` and returns how many there are; -1 when memory is out. */
+ABUT_API int abut_model_overlaps(const abut_model *model, abut_overlap *overlaps, int capacity);
+
+/* ---- events: X(constant, word) */
+#define ABUT_EVENT_LIST(X)                              \
+    X(IMPACT, "impact")                                 \
+    X(CONTACT_MADE, "contact-made")                     \
+    X(CONTACT_CHANGED, "contact-changed")               \
+    X(CONTACT_LOST, "contact-lost")                     \
+    X(STICK, "stick")                                   \
+    X(SLIP, "slip")                                     \
+    X(HINGE_BROKEN, "hinge-broken")                     \
+    X(PATCH_CROSSED, "patch-crossed")                   \
+    X(ROLLING_BEGINS, "rolling-begins")                 \
+    X(ROLLING_ENDS, "rolling-ends")                     \
+    X(IMPULSE_WITHOUT_IMPACT, "impulse-without-impact") \
+    X(LIMIT, "limit")                                   \
+    X(SLEEP, "sleep")                                   \
+    X(WAKE, "wake")                                     \
+    X(USER, "user")
+typedef enum abut_event_kind {
+#define ABUT_EVENT_CONSTANT(name, word) ABUT_EVENT_##name,
+    ABUT_EVENT_LIST(ABUT_EVENT_CONSTANT)
+#undef ABUT_EVENT_CONSTANT
+        ABUT_EVENT_KINDS
+} abut_event_kind;
+ABUT_API const char *abut_event_name(abut_event_kind kind);
+
+typedef enum abut_entity_kind {
+    ABUT_ENTITY_NONE,
+    ABUT_ENTITY_VERTEX,
+    ABUT_ENTITY_EDGE,
+    ABUT_ENTITY_FACE,
+    ABUT_ENTITY_SMOOTH,
+    ABUT_ENTITY_HINGE
+} abut_entity_kind;
+ABUT_API const char *abut_entity_name(abut_entity_kind kind); /* "vertex", ... */
+
+typedef struct abut_entity {
+    abut_entity_kind kind;
+    int64_t id;
+} abut_entity;
+
+typedef struct abut_event {
+    double time;
+    uint64_t sequence; /* order among all events of the run */
+    abut_event_kind kind;
+    int body[2]; /* -1: none */
+    abut_entity entity[2];
+    abut_vec3 point, normal, impulse;   /* impulse on body[0]; normal from body[1] to body[0] */
+    double energy_before, energy_after; /* kinetic energy of the group that took part */
+    int count; /* how many impacts a closed-form (Zeno) sum stands for; otherwise 1 */
+} abut_event;
+
+/* ---- motion and dense output */
+
+typedef struct abut_motion {
+    abut_vec3 center; /* of mass */
+    abut_quat rotation;
+    abut_vec3 velocity, spin;
+    abut_vec3 acceleration, spin_rate;
+} abut_motion;
+
+/* One accepted step of some bodies, between two events: exact to the integrator's order for start <= t <=
+ * end.  With theta = (t - start) / step, each of the 13 numbers (center, rotation w x y z, velocity, spin) of
+ * a body is c0 + theta (c1 + (1 - theta) (c2 + theta (c3 + (1 - theta) (c4 + theta (c5 + (1 - theta) (c6 +
+ * theta c7)))))) where `step` may be longer than end - start (the step was cut at an event).  Quaternions are
+ * to be normalised. */
+enum { ABUT_SEGMENT_NUMBERS = 13, ABUT_SEGMENT_COEFFICIENTS = 8 };
+typedef struct abut_segment {
+    double start, end, step;
+    int body_count;
+    const int *bodies;
+    const double *coefficients; /* [body][number][coefficient] */
+} abut_segment;
+ABUT_API abut_motion abut_segment_motion(const abut_segment *segment, int entry, double time);
+
+/* ---- contacts */
+
+typedef enum abut_representation { ABUT_REGION, ABUT_MANIFOLD, ABUT_ROLLING } abut_representation;
+typedef enum abut_friction_state { ABUT_FRICTIONLESS, ABUT_STICKING, ABUT_SLIPPING } abut_friction_state;
+
+typedef struct abut_contact {
+    int body[2];
+    abut_representation representation;
+    int dimension;
+    abut_entity entity[2];
+    int point_count;
+    const abut_vec3 *points, *normals; /* world; normals from body[1] to body[0] */
+    const abut_vec3 *forces;           /* on body[0], normal and friction together */
+    abut_friction_state state;
+    double area;
+    abut_vec3 center_of_pressure;
+    bool determined; /* the forces are unique; otherwise they are those of least norm */
+} abut_contact;
+
+/* ---- energy and the audit */
+
+typedef struct abut_energy {
+    double kinetic, potential,
+        dissipated; /* dissipated: by impacts, friction, drag and damping since the start */
+    double work;    /* done by motors, kinematic bodies and forces given as functions */
+    abut_vec3 momentum, angular_momentum; /* about the origin */
+} abut_energy;
+
+typedef struct abut_audit {
+    double deepest_overlap; /* metres */
+    double energy_error;    /* |kinetic + potential + dissipated - work - start| / largest energy seen */
+    double momentum_error;
+    double complementarity_residual; /* largest, relative */
+    double constraint_error;         /* metres: hinges and sticking contacts */
+    bool promises_kept;
+    char broken[256]; /* the first broken promise, in words */
+} abut_audit;
+
+/* ---- the run */
+
+typedef struct abut_run_options {
+    void *user;
+    /* Hooks; returning false ends the run with ABUT_CANCELLED.  Events come in order of time. */
+    bool (*event)(void *user, const abut_event *event);
+    bool (*segment)(void *user, const abut_segment *segment);
+    int64_t event_budget; /* events in one frame before the documented fallback; 0: 100000 */
+} abut_run_options;
+
+ABUT_API abut_status abut_run_create(const abut_context *context, const abut_model *model,
+                                     const abut_run_options *options, abut_run **run, abut_error *error);
+ABUT_API void abut_run_free(abut_run *run);
+/* Moves the world to the time `until`, exactly. */
+ABUT_API abut_status abut_run_advance(abut_run *run, double until, abut_error *error);
+
+ABUT_API double abut_run_time(const abut_run *run);
+ABUT_API int64_t abut_run_steps(const abut_run *run);
+ABUT_API int64_t abut_run_event_count(const abut_run *run, abut_event_kind kind);
+ABUT_API abut_motion abut_run_motion(const abut_run *run, int body);
+/* The contacts at the present time, with forces; the array lives until the next call on this run. */
+ABUT_API int abut_run_contacts(abut_run *run, const abut_contact **contacts);
+ABUT_API abut_energy abut_run_energy(const abut_run *run);
+ABUT_API abut_audit abut_run_audit(const abut_run *run);
+
+/* Snapshots: the whole state as one block.  Restoring it and going on gives the bits of the uninterrupted
+ * run. */
+ABUT_API size_t abut_run_snapshot_size(const abut_run *run);
+ABUT_API void abut_run_snapshot(const abut_run *run, void *block);
+ABUT_API abut_status abut_run_restore(abut_run *run, const void *block, size_t size, abut_error *error);
+ABUT_API uint64_t abut_run_hash(const abut_run *run); /* of motions, time and contact memory */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
