@@ -14,8 +14,8 @@
 
 #include "abut/base.h"
 #include "abut/math.h"
-#include "abut/solid.h"
 #include "abut/run.h"
+#include "abut/solid.h"
 #include "abut/world.h"
 
 #endif
