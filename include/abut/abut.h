@@ -13,6 +13,7 @@
 #define ABUT_ABUT_H
 
 #include "abut/base.h"
+#include "abut/complementarity.h"
 #include "abut/math.h"
 #include "abut/run.h"
 #include "abut/solid.h"

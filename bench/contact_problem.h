@@ -1,0 +1,243 @@
+/* Contact problems built from boxes, for tests and benchmarks: stacks, walls, random piles, with masses and
+ * loads.
+ *
+ *     contact_problem p;
+ *     contact_problem_wall(&p, 6, 5, 1);        // 5 courses of 6 bricks
+ *     contact_problem_assemble(&p);             // p.lcp is ready for abut_lcp_solve
+ *     contact_problem_free(&p);
+ *
+ * A = J M^-1 J^T and b = J M^-1 f without velocity terms: b lies in the range of J M^-1/2, so every one of
+ * these problems has a solution (it is a nonnegative least-squares problem). Frictionless; body -1 is the
+ * ground.
+ */
+#ifndef CONTACT_PROBLEM_H
+#define CONTACT_PROBLEM_H
+
+#include "abut/complementarity.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct contact_body {
+    double at[3], half[3];   /* centre, half edge lengths */
+    double mass, inertia[3]; /* about the axes of the world */
+    double load[6];          /* force and torque */
+} contact_body;
+typedef struct contact_point {
+    int a, b; /* the normal points from b to a; b = -1: the ground */
+    double at[3], normal[3];
+} contact_point;
+typedef struct contact_problem {
+    contact_body *bodies;
+    contact_point *contacts;
+    int body_count, contact_count, body_room, contact_room;
+    uint64_t seed;
+    double (*jacobian)[12]; /* row i: of body a, then of body b */
+    int *row_start, *column;
+    double *value, *b;
+    abut_lcp lcp;
+} contact_problem;
+
+/* splitmix64 */
+static inline double contact_random(contact_problem *p, double lo, double hi) {
+    uint64_t x = (p->seed += 0x9e3779b97f4a7c15u);
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u, x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return lo + (hi - lo) * (double)((x ^ (x >> 31)) >> 11) * 0x1p-53;
+}
+
+static inline void contact_problem_init(contact_problem *p, uint64_t seed) {
+    memset(p, 0, sizeof *p);
+    p->seed = seed;
+}
+
+static inline void contact_problem_free(contact_problem *p) {
+    free(p->bodies), free(p->contacts), free(p->jacobian), free(p->row_start), free(p->column),
+        free(p->value), free(p->b);
+    memset(p, 0, sizeof *p);
+}
+
+/* A box under gravity. */
+static inline int contact_add_box(contact_problem *p, double x, double y, double z, double hx, double hy,
+                                  double hz, double mass) {
+    if (p->body_count == p->body_room) {
+        p->body_room = 2 * p->body_room + 16;
+        p->bodies = (contact_body *)realloc(p->bodies, (size_t)p->body_room * sizeof *p->bodies);
+        if (!p->bodies) abort();
+    }
+    contact_body body = {
+        {x, y, z},
+        {hx, hy, hz},
+        mass,
+        {mass * (hy * hy + hz * hz) / 3, mass * (hx * hx + hz * hz) / 3, mass * (hx * hx + hy * hy) / 3},
+        {0, 0, -9.81 * mass, 0, 0, 0}};
+    p->bodies[p->body_count] = body;
+    return p->body_count++;
+}
+
+static inline void contact_add_point(contact_problem *p, int a, int b, const double at[3],
+                                     const double normal[3]) {
+    if (p->contact_count == p->contact_room) {
+        p->contact_room = 2 * p->contact_room + 16;
+        p->contacts = (contact_point *)realloc(p->contacts, (size_t)p->contact_room * sizeof *p->contacts);
+        if (!p->contacts) abort();
+    }
+    contact_point *c = &p->contacts[p->contact_count++];
+    c->a = a, c->b = b;
+    for (int i = 0; i < 3; i++) c->at[i] = at[i], c->normal[i] = normal[i];
+}
+
+/* The four corners of the rectangle in which box a stands on box b (or on the ground, over its whole lower
+ * face). */
+static inline void contact_add_face(contact_problem *p, int a, int b) {
+    const contact_body *A = &p->bodies[a];
+    double lo[2], hi[2], up[3] = {0, 0, 1};
+    for (int i = 0; i < 2; i++) {
+        lo[i] = A->at[i] - A->half[i], hi[i] = A->at[i] + A->half[i];
+        if (b < 0) continue;
+        lo[i] = fmax(lo[i], p->bodies[b].at[i] - p->bodies[b].half[i]);
+        hi[i] = fmin(hi[i], p->bodies[b].at[i] + p->bodies[b].half[i]);
+    }
+    if (!(lo[0] < hi[0] && lo[1] < hi[1])) return;
+    for (int corner = 0; corner < 4; corner++) {
+        double at[3] = {corner & 1 ? hi[0] : lo[0], corner & 2 ? hi[1] : lo[1], A->at[2] - A->half[2]};
+        contact_add_point(p, a, b, at, up);
+    }
+}
+
+/* Boxes on each other, each shifted by `offset` in x (Baraff's figure 1 for large offsets); masses spread by
+ * `ratio`. */
+static inline void contact_problem_stack(contact_problem *p, int boxes, double offset, double ratio,
+                                         uint64_t seed) {
+    contact_problem_init(p, seed);
+    for (int i = 0; i < boxes; i++) {
+        double mass = pow(ratio, contact_random(p, 0, 1));
+        int a = contact_add_box(p, offset * i, 0, 0.5 + i, 1, 0.5, 0.5, mass);
+        contact_add_face(p, a, i - 1);
+    }
+}
+
+/* Bricks in running bond: each stands on two. */
+static inline void contact_problem_wall(contact_problem *p, int columns, int courses, uint64_t seed) {
+    contact_problem_init(p, seed);
+    for (int c = 0; c < courses; c++)
+        for (int i = 0; i < columns; i++) {
+            int a = contact_add_box(p, 2.0 * i + (c & 1), 0, 0.5 + c, 1, 0.5, 0.5, 1);
+            if (c == 0) contact_add_face(p, a, -1);
+            for (int k = -1; k <= 1 && c > 0; k++)
+                if (i + k >= 0 && i + k < columns) contact_add_face(p, a, (c - 1) * columns + i + k);
+        }
+}
+
+/* A heap: bodies at random heights, each in touch with up to `supports` bodies below it (or the ground) at 1
+ * to 4 points, with normals that lean; masses spread by `ratio`; some contacts twice. */
+static inline void contact_problem_pile(contact_problem *p, int contacts, double ratio, double doubled,
+                                        uint64_t seed) {
+    contact_problem_init(p, seed);
+    while (p->contact_count < contacts) {
+        double mass = pow(ratio, contact_random(p, 0, 1)), level = floor(p->body_count / 8.0);
+        int a = contact_add_box(p, contact_random(p, 0, 8), contact_random(p, 0, 8), 0.5 + level,
+                                contact_random(p, 0.3, 1), contact_random(p, 0.3, 1),
+                                contact_random(p, 0.3, 1), mass);
+        int supports = 1 + (int)contact_random(p, 0, 3);
+        for (int s = 0; s < supports; s++) {
+            int back = 1 + (int)contact_random(p, 0, 12), b = a - back < 0 ? -1 : a - back;
+            double slant = contact_random(p, 0, 1) < 0.5 ? 0 : 0.7,
+                   lean[2] = {slant * contact_random(p, -1, 1), slant * contact_random(p, -1, 1)};
+            double normal[3] = {lean[0], lean[1], 1},
+                   length = sqrt(1 + lean[0] * lean[0] + lean[1] * lean[1]);
+            for (int i = 0; i < 3; i++) normal[i] /= length;
+            int points = 1 + (int)contact_random(p, 0, 4);
+            for (int k = 0; k < points && p->contact_count < contacts; k++) {
+                double at[3];
+                for (int i = 0; i < 3; i++)
+                    at[i] =
+                        p->bodies[a].at[i] + p->bodies[a].half[i] * (i == 2 ? -1 : contact_random(p, -1, 1));
+                contact_add_point(p, a, b, at, normal);
+                if (contact_random(p, 0, 1) < doubled && p->contact_count < contacts)
+                    contact_add_point(p, a, b, at, normal);
+            }
+        }
+    }
+}
+
+/* Random forces and torques on top of the weight, of `size` times the weight. */
+static inline void contact_problem_load(contact_problem *p, double size) {
+    for (int i = 0; i < p->body_count; i++)
+        for (int k = 0; k < 6; k++)
+            p->bodies[i].load[k] += p->bodies[i].mass * 9.81 * size * contact_random(p, -1, 1);
+}
+
+/* Row i of J: (n, r_a x n) for body a, -(n, r_b x n) for body b. */
+static inline void contact_jacobian(const contact_problem *p, int i, double row[12]) {
+    const contact_point *c = &p->contacts[i];
+    memset(row, 0, 12 * sizeof *row);
+    for (int side = 0; side < 2; side++) {
+        int body = side ? c->b : c->a;
+        double sign = side ? -1 : 1, r[3], *out = row + 6 * side;
+        const double *n = c->normal;
+        if (body < 0) continue;
+        for (int k = 0; k < 3; k++) r[k] = c->at[k] - p->bodies[body].at[k], out[k] = sign * n[k];
+        out[3] = sign * (r[1] * n[2] - r[2] * n[1]), out[4] = sign * (r[2] * n[0] - r[0] * n[2]),
+        out[5] = sign * (r[0] * n[1] - r[1] * n[0]);
+    }
+}
+
+static inline double contact_inverse_mass(const contact_body *body, int k) {
+    return k < 3 ? 1 / body->mass : 1 / body->inertia[k - 3];
+}
+
+/* A_ij: over the bodies that contacts i and j share. */
+static inline double contact_entry(const contact_problem *p, int i, int j) {
+    const contact_point *c = &p->contacts[i], *d = &p->contacts[j];
+    double sum = 0;
+    for (int s = 0; s < 2; s++)
+        for (int t = 0; t < 2; t++) {
+            int body = s ? c->b : c->a;
+            if (body < 0 || body != (t ? d->b : d->a)) continue;
+            for (int k = 0; k < 6; k++)
+                sum += p->jacobian[i][6 * s + k] * p->jacobian[j][6 * t + k] *
+                       contact_inverse_mass(&p->bodies[body], k);
+        }
+    return sum;
+}
+
+/* p->lcp from bodies, contacts and loads. */
+static inline void contact_problem_assemble(contact_problem *p) {
+    int n = p->contact_count, room = 0, end = 0;
+    free(p->jacobian), free(p->row_start), free(p->column), free(p->value), free(p->b);
+    p->jacobian = (double(*)[12])malloc((size_t)(n + 1) * sizeof *p->jacobian);
+    p->row_start = (int *)calloc((size_t)n + 1, sizeof(int));
+    p->b = (double *)calloc((size_t)n + 1, sizeof(double));
+    p->column = NULL, p->value = NULL;
+    if (!p->jacobian || !p->row_start || !p->b) abort();
+    for (int i = 0; i < n; i++) contact_jacobian(p, i, p->jacobian[i]);
+    for (int i = 0; i < n; i++) {
+        const contact_point *c = &p->contacts[i];
+        for (int j = 0; j < n; j++) {
+            const contact_point *d = &p->contacts[j];
+            bool share = c->a == d->a || c->a == d->b || (c->b >= 0 && (c->b == d->a || c->b == d->b));
+            if (!share) continue;
+            if (end == room) {
+                room = 2 * room + 64;
+                p->column = (int *)realloc(p->column, (size_t)room * sizeof(int));
+                p->value = (double *)realloc(p->value, (size_t)room * sizeof(double));
+                if (!p->column || !p->value) abort();
+            }
+            p->column[end] = j, p->value[end++] = i <= j ? contact_entry(p, i, j) : contact_entry(p, j, i);
+        }
+        p->row_start[i + 1] = end;
+        for (int s = 0; s < 2; s++) {
+            int body = s ? c->b : c->a;
+            for (int k = 0; k < 6 && body >= 0; k++)
+                p->b[i] += p->jacobian[i][6 * s + k] * p->bodies[body].load[k] *
+                           contact_inverse_mass(&p->bodies[body], k);
+        }
+    }
+    memset(&p->lcp, 0, sizeof p->lcp);
+    p->lcp.size = n, p->lcp.row_start = p->row_start, p->lcp.column = p->column, p->lcp.value = p->value,
+    p->lcp.b = p->b;
+}
+
+#endif

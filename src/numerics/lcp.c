@@ -1,0 +1,80 @@
+/* abut_lcp_solve: checks, chooses the method, measures the residual of what it returned. */
+#include "numerics/lcp.h"
+
+#include <math.h>
+
+const char *abut_lcp_method_name(abut_lcp_method method) {
+    static const char *const names[] = {
+#define NAME(constant, word, sentence) word,
+        ABUT_LCP_SOLVER_LIST(NAME)
+#undef NAME
+    };
+    return (unsigned)method < ABUT_LCP_METHOD_COUNT ? names[method] : "?";
+}
+
+abut_lcp_config abut_default_lcp_config(void) {
+    return (abut_lcp_config){.method = ABUT_LCP_EXACT, .tolerance = 1e-9};
+}
+
+abut_lcp_solver *abut_lcp_solver_create(const abut_context *context) {
+    abut_lcp_solver *solver = mem_calloc(context, 1, sizeof *solver);
+    if (!solver) return NULL;
+    solver->context = context;
+    arena_init(&solver->scratch, context);
+    return solver;
+}
+
+void abut_lcp_solver_destroy(abut_lcp_solver *solver) {
+    if (!solver) return;
+    lcp_order_free(solver->context, &solver->order);
+    arena_free(&solver->scratch);
+    mem_free(solver->context, solver, 1, sizeof *solver);
+}
+
+static abut_status check(abut_lcp_solver *solver, const abut_lcp *problem, const abut_lcp_config *config,
+                         lcp_rows *rows, abut_error *error) {
+    if ((unsigned)config->method >= ABUT_LCP_METHOD_COUNT)
+        return fail(error, ABUT_INVALID, "there is no method %d; use one of ABUT_LCP_SOLVER_LIST",
+                    (int)config->method);
+    if (!(config->tolerance > 0))
+        return fail(error, ABUT_INVALID, "the tolerance is %g; start from abut_default_lcp_config()",
+                    config->tolerance);
+    abut_status status = config->skip_checks ? ABUT_OK : lcp_check(problem, error);
+    if (status == ABUT_OK) status = lcp_rows_of(&solver->scratch, problem, rows, error);
+    bool symmetric = config->method == ABUT_LCP_EXACT;
+    if (status == ABUT_OK && symmetric && !config->skip_checks)
+        status = lcp_check_symmetric(&solver->scratch, rows, error);
+    return status;
+}
+
+static abut_status run(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
+                       const abut_lcp_config *config, uint8_t *state, double *z, double *w,
+                       abut_lcp_result *result, abut_error *error) {
+    switch (config->method) {
+    case ABUT_LCP_EXACT: return lcp_exact(solver, problem, rows, config, state, z, w, result, error);
+    default: return fail(error, ABUT_UNSUPPORTED, "%s", abut_lcp_method_name(config->method));
+    }
+}
+
+abut_status abut_lcp_solve(abut_lcp_solver *solver, const abut_lcp *problem, const abut_lcp_config *config,
+                           uint8_t *state, double *z, double *w, abut_lcp_result *result, abut_error *error) {
+    abut_lcp_result ignored;
+    if (!result) result = &ignored;
+    *result = (abut_lcp_result){0};
+    arena_mark mark = arena_save(&solver->scratch);
+    lcp_rows rows = {0};
+    abut_status status = check(solver, problem, config, &rows, error);
+    uint8_t *states = state;
+    if (status == ABUT_OK && !state) {
+        states = arena_alloc(&solver->scratch, (size_t)problem->size, 1);
+        if (!states) status = fail_memory(error);
+    }
+    if (status == ABUT_OK) {
+        if (!config->warm || !state) memset(states, 0, (size_t)problem->size);
+        if (!config->warm) memset(z, 0, (size_t)problem->size * sizeof *z);
+        status = run(solver, problem, &rows, config, states, z, w, result, error);
+        result->residual = abut_lcp_validate(problem, z, NULL);
+    }
+    arena_restore(&solver->scratch, mark);
+    return result->status = status;
+}

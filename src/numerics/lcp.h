@@ -1,0 +1,119 @@
+/* lcp: what the complementarity solvers share.
+ *
+ *   abut_lcp  --lcp_system_build-->  lcp_system: the same problem with rows reordered (fill-reducing) and
+ * scaled by powers (caller's arrays)                of two, so that the scaling itself makes no rounding
+ * error:
+ *
+ *       y_k = beta z_i / s_i,   a_kl = s_i s_j A_ij,   q_k = beta s_i b_i,   v_k = beta s_i w_i      (i =
+ * order[k], j = order[l])
+ *
+ *   with a_kk in [1/2, 2) and max |q| in [1/2, 1).  For contacts this is the scaling by mass: a light body
+ * among heavy ones weighs the same.  lcp_factor is an LDL^T of the free rows of a + delta I.
+ */
+#ifndef NUMERICS_LCP_H
+#define NUMERICS_LCP_H
+
+#include "abut/complementarity.h"
+#include "base/base.h"
+
+/* u: half the distance from 1 to the next double. */
+#define LCP_ROUNDING 0x1p-53
+
+/* Compressed rows of the caller's matrix, in his order and units. */
+typedef struct lcp_rows {
+    int size;
+    const int *start, *column;
+    const double *value;
+} lcp_rows;
+
+typedef struct lcp_system {
+    int size;
+    const int *order;                /* order[k]: the caller's row */
+    const int *place;                /* its inverse */
+    int *start, *column, *lower_end; /* row k: columns < k in start[k] .. lower_end[k]-1, then all others */
+    double *value;
+    double *diagonal;
+    double *q, *lo, *hi;
+    double *scale; /* s_k */
+    double beta;
+    double
+        *weight; /* violation in the caller's units, relative to max |b|: |violation of row k| * weight[k] */
+} lcp_system;
+
+/* The pattern of the last problem and its fill-reducing order; depends on the pattern alone. */
+typedef struct lcp_order {
+    int size, entries, capacity_rows, capacity_entries;
+    int *start, *column; /* copy of the pattern */
+    int *order, *place;
+    int *factor_start; /* columns of L for all rows free: size + 1 entries */
+} lcp_order;
+
+/* L D L^T of the free rows of a + delta I, by rows from the top; L by columns. Rows that are not free are
+ * skipped. */
+typedef struct lcp_factor {
+    int size;
+    int rows; /* rows 0 .. rows-1 are factored for `member` */
+    double delta;
+    uint8_t *member;  /* row was free when factored */
+    const int *start; /* column capacity: lcp_order.factor_start */
+    int *count, *row, *parent, *flag, *pattern;
+    double *value, *pivot, *work;
+} lcp_factor;
+
+struct abut_lcp_solver {
+    const abut_context *context;
+    arena scratch;
+    lcp_order order;
+};
+
+/* Reading a problem. lcp_rows_of makes compressed rows (dense zeros are dropped). */
+abut_status lcp_check(const abut_lcp *problem, abut_error *error);
+abut_status lcp_rows_of(arena *scratch, const abut_lcp *problem, lcp_rows *rows, abut_error *error);
+abut_status lcp_check_symmetric(arena *scratch, const lcp_rows *rows, abut_error *error);
+double lcp_lower(const abut_lcp *problem, const double *z, int i);
+double lcp_upper(const abut_lcp *problem, const double *z, int i);
+
+/* Fill-reducing order and the columns of L. False when memory is out. */
+bool lcp_order_update(const abut_context *context, arena *scratch, lcp_order *order, const lcp_rows *rows);
+void lcp_order_free(const abut_context *context, lcp_order *order);
+
+bool lcp_system_build(arena *scratch, const lcp_order *order, const lcp_rows *rows, const double *b,
+                      lcp_system *system);
+void lcp_system_bounds(lcp_system *system, const abut_lcp *problem, const double *z);
+/* v = a y + q with plain sums, or (exact) with doubled precision; size_of_row, if not NULL, gets |a||y| +
+ * |q|. */
+void lcp_apply(const lcp_system *system, const double *y, double *v, double *size_of_row, bool exact);
+
+bool lcp_factor_init(arena *scratch, const lcp_order *order, lcp_factor *factor);
+/* Brings the factor to the free rows of `state` and to delta; rows above the first change are kept.  False
+ * when it was there already. */
+bool lcp_factor_update(lcp_factor *factor, const lcp_system *system, const uint8_t *state, double delta);
+/* x_F = (a_FF + delta I)^-1 x_F; other entries of x are ignored and left. */
+void lcp_factor_solve(const lcp_factor *factor, double *x);
+
+/* The methods; all fill z, state, result->pivots and what belongs to them. */
+abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
+                      const abut_lcp_config *config, uint8_t *state, double *z, double *w,
+                      abut_lcp_result *result, abut_error *error);
+
+/* Sum of products in twice the precision: s + e is the sum so far (Ogita, Rump and Oishi 2005, Dot2). */
+typedef struct lcp_sum {
+    double s, e;
+} lcp_sum;
+static inline void lcp_split(double a, double *high, double *low) {
+    double c = 134217729.0 * a; /* 2^27 + 1 */
+    *high = c - (c - a), *low = a - *high;
+}
+static inline void lcp_sum_add(lcp_sum *sum, double x) {
+    double t = sum->s + x, p = t - sum->s;
+    sum->e += (sum->s - (t - p)) + (x - p);
+    sum->s = t;
+}
+static inline void lcp_sum_product(lcp_sum *sum, double a, double b) {
+    double ah, al, bh, bl, p = a * b;
+    lcp_split(a, &ah, &al), lcp_split(b, &bh, &bl);
+    sum->e += al * bl - (((p - ah * bh) - al * bh) - ah * bl);
+    lcp_sum_add(sum, p);
+}
+
+#endif
