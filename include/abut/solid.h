@@ -33,8 +33,8 @@ typedef struct abut_mesh {
     int64_t *face_start; /* face_count + 1 entries */
     int *face_lines;
     int64_t point_count, face_count, corner_count;
-    bool separate_corners; /* the format has no shared vertices (STL): always weld, exactly equal points
-                              silently */
+    bool separate_corners; /* the format has no shared vertices (STL).  The reader made corners with equal
+                              coordinates one point; building welds nearly equal ones silently */
 } abut_mesh;
 
 typedef enum abut_mesh_format {
@@ -52,7 +52,8 @@ ABUT_API abut_status abut_mesh_load(const abut_context *context, const char *pat
 ABUT_API abut_status abut_mesh_read(const abut_context *context, const void *bytes, size_t size,
                                     abut_mesh_format format, const char *name, abut_mesh **mesh,
                                     abut_error *error);
-/* Format by extension; STL and PLY are written binary, little endian. Faces are triangulated for STL. */
+/* Format by extension: OBJ and OFF as text, PLY as binary doubles; these read back bit for bit.  STL as
+ * binary float32, with faces cut into triangles. */
 ABUT_API abut_status abut_mesh_save(const abut_context *context, const abut_mesh *mesh, const char *path,
                                     abut_error *error);
 ABUT_API void abut_mesh_free(const abut_context *context, abut_mesh *mesh);

@@ -121,6 +121,10 @@ int parallel_threads(const abut_context *context);
 abut_status file_read(const abut_context *context, const char *path, char **bytes, size_t *size,
                       abut_error *error);
 void file_free(const abut_context *context, char *bytes, size_t size);
+/* Writes a whole file: beside it first, then renamed, so that a full disk never costs the file that was
+ * there. */
+abut_status file_write(const abut_context *context, const char *path, const void *bytes, size_t size,
+                       abut_error *error);
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof(array)[0]))
 

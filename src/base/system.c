@@ -49,3 +49,31 @@ abut_status file_read(const abut_context *context, const char *path, char **byte
 void file_free(const abut_context *context, char *bytes, size_t size) {
     mem_free(context, bytes, size + 1, 1);
 }
+
+static bool write_stream(const char *path, const void *bytes, size_t size) {
+    FILE *stream = fopen(path, "wb");
+    if (!stream) return false;
+    bool fine = fwrite(bytes, 1, size, stream) == size;
+    return fclose(stream) == 0 && fine;
+}
+
+/* Pipes and devices are written in place; for a file that exists or not yet, the new one takes its name only
+ * when it is whole. */
+abut_status file_write(const abut_context *context, const char *path, const void *bytes, size_t size,
+                       abut_error *error) {
+    struct stat facts;
+    bool in_place = lstat(path, &facts) == 0 && !S_ISREG(facts.st_mode);
+    size_t length = strlen(path) + sizeof ".partial";
+    char *beside = mem_alloc(context, length, 1);
+    if (!beside) return fail_memory(error);
+    snprintf(beside, length, "%s.partial", path);
+    bool fine = write_stream(in_place ? path : beside, bytes, size);
+    if (fine && !in_place) fine = rename(beside, path) == 0;
+    int reason = errno;
+    if (!fine && !in_place) remove(beside);
+    mem_free(context, beside, length, 1);
+    return fine ? ABUT_OK
+                : fail_at(error, ABUT_IO, path, 0,
+                          "cannot be written: %s; check the folder, the permissions and the free space",
+                          strerror(reason));
+}
