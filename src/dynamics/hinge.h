@@ -8,14 +8,14 @@
  *     pin             e_i . d, za . xb, za . yb                                   angle
  *     slider          xb . d, yb . d, ya . zb, za . xb, xa . yb                   travel zb . d
  *     cylinder        xb . d, yb . d, za . xb, za . yb                            travel
- *     universal       e_i . d, za . axis_b                                        angle about za
+ *     universal       e_i . d, za . xb   (z = axis, x = axis_b)                   angle about za
  *     planar          zb . d, za . xb, za . yb                                    angle (about the plane's
  * normal) weld            e_i . d, ya . zb, za . xb, xa . yb                          none rod |d| - length
  * none screw           those of cylinder, and zb . d - pitch * angle               angle point_on_plane  zb .
  * d   (a point of A on a plane of B)                     none point_on_line   xb . d, yb . d   (a point of A
  * on a line of B)              travel
  *
- * The angle is atan2(xa . yb, xa . xb), continued over full turns by the last known value.  Limits, motor and
+ * The angle is atan2(-ya . xb, xa . xb), continued over full turns by the last known value.  Limits, motor and
  * spring act on the coordinate; a hinge without one refuses them. */
 #ifndef DYNAMICS_HINGE_H
 #define DYNAMICS_HINGE_H
