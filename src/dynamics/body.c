@@ -5,9 +5,7 @@
 #include "math/angle.h"
 #include "math/eigen.h"
 
-body_inertia body_immovable(void) {
-    return (body_inertia){.mass = INFINITY};
-}
+body_inertia body_immovable(void) { return (body_inertia){.mass = INFINITY}; }
 
 mat3 body_tensor(const double e[6]) {
     return (mat3){{e[0], e[3], e[4]}, {e[3], e[1], e[5]}, {e[4], e[5], e[2]}};
@@ -36,8 +34,9 @@ abut_status body_inertia_make(double mass, mat3 inertia, body_inertia *out, abut
         return fail(error, ABUT_INVALID, "the mass is %g; give a positive number of kilograms", mass);
     double scale = fmax(vec3_max_abs(inertia.cx), fmax(vec3_max_abs(inertia.cy), vec3_max_abs(inertia.cz)));
     if (!(isfinite(scale) && is_symmetric(inertia, scale)))
-        return fail(error, ABUT_INVALID, "the inertia is not a symmetric matrix of finite numbers; give xx yy zz "
-                                         "xy xz yz in kg m^2");
+        return fail(error, ABUT_INVALID,
+                    "the inertia is not a symmetric matrix of finite numbers; give xx yy zz "
+                    "xy xz yz in kg m^2");
     vec3 moment;
     mat3 axes;
     sym3_eigen(inertia, &moment, &axes);
@@ -45,10 +44,11 @@ abut_status body_inertia_make(double mass, mat3 inertia, body_inertia *out, abut
         return fail(error, ABUT_INVALID,
                     "the smallest principal moment of inertia is %g; all three must be positive", moment.x);
     if (moment.z > (moment.x + moment.y) * (1 + 1e-6))
-        return fail(error, ABUT_INVALID,
-                    "the principal moments of inertia are %g, %g, %g; no body has one that exceeds the sum of the "
-                    "other two",
-                    moment.x, moment.y, moment.z);
+        return fail(
+            error, ABUT_INVALID,
+            "the principal moments of inertia are %g, %g, %g; no body has one that exceeds the sum of the "
+            "other two",
+            moment.x, moment.y, moment.z);
     /* the inverse from the principal axes keeps symmetry and full accuracy for needles */
     mat3 d = mat3_diagonal(1 / moment.x, 1 / moment.y, 1 / moment.z);
     mat3 inverse = mat3_mul(mat3_mul(axes, d), mat3_transpose(axes));
@@ -88,8 +88,9 @@ abut_status body_mass_of_shape(const abut_shape *shape, double density, body_mas
     case ABUT_SHAPE_CAPSULE: *out = mass_of_capsule(r, shape->length, density); break;
     case ABUT_SHAPE_CYLINDER: *out = mass_of_cylinder(r, shape->length, density); break;
     default:
-        return fail(error, ABUT_UNSUPPORTED, "a %s has no mass of its own; give mass, inertia and center, or make "
-                                             "the body fixed",
+        return fail(error, ABUT_UNSUPPORTED,
+                    "a %s has no mass of its own; give mass, inertia and center, or make "
+                    "the body fixed",
                     abut_shape_name(shape->kind));
     }
     if (!(isfinite(out->mass) && out->mass > 0))

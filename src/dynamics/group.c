@@ -7,7 +7,8 @@ static vec3 velocity_of(const group *g, const spatial *velocities, int body, vec
 }
 
 vec3 group_contact_velocity(const group *g, const group_contact *c, const spatial *velocities) {
-    return vec3_sub(velocity_of(g, velocities, c->a, c->point.at), velocity_of(g, velocities, c->b, c->point.at));
+    return vec3_sub(velocity_of(g, velocities, c->a, c->point.at),
+                    velocity_of(g, velocities, c->b, c->point.at));
 }
 
 static vec3 relative_velocity(const group *g, const group_contact *c) {
@@ -83,6 +84,8 @@ void group_free_accelerations(const group *g, spatial *out) {
 double group_kinetic_energy(const group *g, const spatial *velocities) {
     double sum = 0;
     for (int i = 0; i < g->body_count; i++)
-        sum += spatial_dot(body_momentum(&g->inertias[i], g->motions[i].rotation, velocities[i]), velocities[i]) / 2;
+        sum += spatial_dot(body_momentum(&g->inertias[i], g->motions[i].rotation, velocities[i]),
+                           velocities[i]) /
+               2;
     return sum;
 }

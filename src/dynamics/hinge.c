@@ -34,12 +34,13 @@ static const struct {
 /* ---- compile */
 
 static abut_status refuse(const abut_hinge_def *def, abut_error *error, const char *why) {
-    return fail(error, ABUT_INVALID, "hinge \"%s\" (%s): %s", def->name ? def->name : "", abut_hinge_name(def->kind),
-                why);
+    return fail(error, ABUT_INVALID, "hinge \"%s\" (%s): %s", def->name ? def->name : "",
+                abut_hinge_name(def->kind), why);
 }
 
 static abut_status check_definition(const abut_hinge_def *def, abut_error *error) {
-    if (def->cookie != ABUT_DEF_COOKIE) return refuse(def, error, "not initialised; start from abut_default_hinge()");
+    if (def->cookie != ABUT_DEF_COOKIE)
+        return refuse(def, error, "not initialised; start from abut_default_hinge()");
     if ((unsigned)def->kind >= (unsigned)COUNT_OF(kinds)) return refuse(def, error, "unknown kind");
     if (def->a < 0) return refuse(def, error, "has no body a; name the body that it holds");
     if (def->a == def->b) return refuse(def, error, "holds a body to itself; give two bodies");
@@ -53,10 +54,12 @@ static abut_status check_definition(const abut_hinge_def *def, abut_error *error
         return refuse(def, error, "the two ends coincide; give at and at_b apart, or use a ball");
     bool wants = def->has_limits || def->has_motor || def->stiffness != 0 || def->damping != 0;
     if (wants && kinds[def->kind].coordinate == HINGE_NO_COORDINATE)
-        return refuse(def, error, "has no free coordinate for limits, a motor or a spring; use a pin, slider, "
-                                  "cylinder, universal, planar, screw or point_on_line");
+        return refuse(def, error,
+                      "has no free coordinate for limits, a motor or a spring; use a pin, slider, "
+                      "cylinder, universal, planar, screw or point_on_line");
     if (def->has_limits && !(def->limits[0] <= 0 && 0 <= def->limits[1]))
-        return refuse(def, error, "limits must be {lo, hi} with lo <= 0 <= hi: the coordinate is 0 at the start");
+        return refuse(def, error,
+                      "limits must be {lo, hi} with lo <= 0 <= hi: the coordinate is 0 at the start");
     if (def->has_motor && !(def->motor_max_force >= 0 && isfinite(def->motor_speed)))
         return refuse(def, error, "the motor needs a finite speed and max_force >= 0");
     if (!(def->stiffness >= 0 && def->damping >= 0 && isfinite(def->stiffness) && isfinite(def->damping) &&
@@ -197,8 +200,8 @@ int hinge_rows(const hinge *h, const motion *a, const motion *b, double coordina
     return n;
 }
 
-bool hinge_coordinate(const hinge *h, const motion *a, const motion *b, double last, double *value, double *rate,
-                      row *out) {
+bool hinge_coordinate(const hinge *h, const motion *a, const motion *b, double last, double *value,
+                      double *rate, row *out) {
     if (h->coordinate == HINGE_NO_COORDINATE) return false;
     placed p = place(h, a, b);
     *out = h->coordinate == HINGE_ANGLE ? angle_row(&p, last) : travel_row(&p);
@@ -230,20 +233,21 @@ row hinge_motor_row(const row *coordinate, const hinge *h, double rate, double s
     return r;
 }
 
-abut_status hinge_motor_speed(const hinge *h, double time, double *speed, double *speed_rate, abut_error *error) {
+abut_status hinge_motor_speed(const hinge *h, double time, double *speed, double *speed_rate,
+                              abut_error *error) {
     *speed = h->motor_speed, *speed_rate = 0;
     if (!h->motor_function) return ABUT_OK;
     const double step = 1e-3;
     double value[5] = {0}; /* at time - 2 step .. time + 2 step */
     for (int i = 0; i < 5; i++)
         if (!h->motor_function(h->motor_user, time + (i - 2) * step, &value[i], 1))
-            return fail(error, ABUT_CANCELLED, "the motor's speed function failed at %g s; see the scene's message",
-                        time);
+            return fail(error, ABUT_CANCELLED,
+                        "the motor's speed function failed at %g s; see the scene's message", time);
     *speed = value[2];
     *speed_rate = (8 * (value[3] - value[1]) - (value[4] - value[0])) / (12 * step);
     if (!isfinite(*speed) || !isfinite(*speed_rate))
-        return fail(error, ABUT_INVALID, "the motor's speed at %g s is not a finite number; correct its function",
-                    time);
+        return fail(error, ABUT_INVALID,
+                    "the motor's speed at %g s is not a finite number; correct its function", time);
     return ABUT_OK;
 }
 

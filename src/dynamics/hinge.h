@@ -15,8 +15,8 @@
  * d   (a point of A on a plane of B)                     none point_on_line   xb . d, yb . d   (a point of A
  * on a line of B)              travel
  *
- * The angle is atan2(-ya . xb, xa . xb), continued over full turns by the last known value.  Limits, motor and
- * spring act on the coordinate; a hinge without one refuses them. */
+ * The angle is atan2(-ya . xb, xa . xb), continued over full turns by the last known value.  Limits, motor
+ * and spring act on the coordinate; a hinge without one refuses them. */
 #ifndef DYNAMICS_HINGE_H
 #define DYNAMICS_HINGE_H
 

@@ -17,15 +17,22 @@ void row_add_wrench(const row *r, double f, spatial *wrenches) {
 static vec3 centripetal(vec3 w, vec3 r) { return vec3_cross(w, vec3_cross(w, r)); }
 
 static row bilateral(spatial ja, spatial jb, double error, double drift) {
-    return (row){
-        .a = -1, .b = -1, .ja = ja, .jb = jb, .drift = drift, .error = error, .lo = -INFINITY, .hi = INFINITY};
+    return (row){.a = -1,
+                 .b = -1,
+                 .ja = ja,
+                 .jb = jb,
+                 .drift = drift,
+                 .error = error,
+                 .lo = -INFINITY,
+                 .hi = INFINITY};
 }
 
 /* C'' = e . (a_A + alpha_A x ra + w_A x (w_A x ra)) - the same of B */
 row row_point_fixed(const motion *a, const motion *b, vec3 ra, vec3 rb, vec3 e) {
     vec3 d = vec3_sub(vec3_add(a->center, ra), vec3_add(b->center, rb));
     vec3 c = vec3_sub(centripetal(a->velocity.angular, ra), centripetal(b->velocity.angular, rb));
-    return bilateral(spatial_force_at(e, ra), spatial_force_at(vec3_neg(e), rb), vec3_dot(e, d), vec3_dot(e, c));
+    return bilateral(spatial_force_at(e, ra), spatial_force_at(vec3_neg(e), rb), vec3_dot(e, d),
+                     vec3_dot(e, c));
 }
 
 /* C'  = n . u + (w_B x n) . d, so that B is pushed at pa: its arm is rb + d
@@ -35,8 +42,7 @@ row row_point_along(const motion *a, const motion *b, vec3 ra, vec3 rb, vec3 n) 
     vec3 wa = a->velocity.angular, wb = b->velocity.angular;
     vec3 u = vec3_sub(spatial_velocity_at(a->velocity, ra), spatial_velocity_at(b->velocity, rb));
     vec3 c = vec3_sub(centripetal(wa, ra), centripetal(wb, rb));
-    double drift =
-        vec3_dot(n, c) + 2 * vec3_dot(vec3_cross(wb, n), u) + vec3_dot(centripetal(wb, n), d);
+    double drift = vec3_dot(n, c) + 2 * vec3_dot(vec3_cross(wb, n), u) + vec3_dot(centripetal(wb, n), d);
     return bilateral(spatial_force_at(n, ra), spatial_force_at(vec3_neg(n), vec3_add(rb, d)), vec3_dot(n, d),
                      drift);
 }
@@ -74,8 +80,8 @@ static bool movable(const body_inertia *inertias, int body) {
     return body >= 0 && inertias[body].inverse_mass > 0;
 }
 
-static bool find_incidence(const row *rows, int count, const body_inertia *inertias, int bodies, arena *scratch,
-                           incidence *out) {
+static bool find_incidence(const row *rows, int count, const body_inertia *inertias, int bodies,
+                           arena *scratch, incidence *out) {
     out->first = arena_alloc(scratch, (size_t)bodies + 2, sizeof(int));
     out->rows = arena_alloc(scratch, 2 * (size_t)count + 1, sizeof(int));
     if (!out->first || !out->rows) return false;
@@ -99,7 +105,8 @@ static spatial on_body(const row *r, int body) {
 }
 
 /* Columns of row i: the ascending union of the lists of its bodies.  Counts only when column is NULL. */
-static int merge_columns(const incidence *in, const body_inertia *inertias, const row *r, int self, int *column) {
+static int merge_columns(const incidence *in, const body_inertia *inertias, const row *r, int self,
+                         int *column) {
     int empty[1] = {0};
     const int *p = empty, *pe = empty, *q = empty, *qe = empty;
     if (movable(inertias, r->a)) p = in->rows + in->first[r->a], pe = in->rows + in->first[r->a + 1];
@@ -143,11 +150,13 @@ abut_status row_assemble(const row *rows, int count, const motion *motions, cons
     out->value = arena_alloc(scratch, (size_t)out->start[count] + 1, sizeof(double));
     if (!out->column || !out->value) return fail_memory(error);
 
-    for (int i = 0; i < count; i++) { /* J M^-1 J^T, the upper triangle mirrored so that it is symmetric to the bit */
+    for (int i = 0; i < count;
+         i++) { /* J M^-1 J^T, the upper triangle mirrored so that it is symmetric to the bit */
         const row *r = &rows[i];
         merge_columns(&in, inertias, r, i, out->column + out->start[i]);
         for (int k = out->start[i]; k < out->start[i + 1]; k++) {
-            int lower = out->column[k] < i ? out->column[k] : i, upper = out->column[k] < i ? i : out->column[k];
+            int lower = out->column[k] < i ? out->column[k] : i,
+                upper = out->column[k] < i ? i : out->column[k];
             const row *rl = &rows[lower], *ru = &rows[upper];
             double sum = 0;
             if (movable(inertias, ru->a) && (rl->a == ru->a || rl->b == ru->a))
