@@ -3,9 +3,15 @@
  *   face ──> loops ──> coedges (next, prev around the loop) ──> edge ──> its two coedges, one for each face
  *     └──> plane (outward)                └──> start vertex
  *
- *          face 0                 A coedge runs with its face on the left, seen from outside.  The two
- * coedges of an ───coedge 0──>              edge run in opposite directions: coedge[0] from vertex[0] to
- * vertex[1]. v0 ═══ edge ═══ v1 <──coedge 1─── face 1
+ *          face 0                 A coedge runs with its face on the left, seen from outside.  The
+ *      ───coedge 0──>             two coedges of an edge run in opposite directions: coedge[0] from
+ *   v0 ═══ edge ═══ v1            vertex[0] to vertex[1].  The coedges of a loop lie side by side, loop
+ *      <──coedge 1───             after loop, face after face: next is prev + 1 but for the last.
+ *          face 1
+ *
+ * Vertices keep the positions of the file; a face's plane is that of the table (with its sign), fitted
+ * through all vertices of all its faces, and a vertex of a face is on its plane by topology: ask the
+ * incidence, not the distance (which is at most 4 weld).
  *
  * Coordinates inside are relative to `origin`: shape = origin + stored.  Origin is zero on each axis unless
  * the box lies farther from zero than its diagonal; then it is a double near the box's middle, and the
@@ -46,7 +52,7 @@ typedef struct solid_loop {
 } solid_loop;
 
 typedef struct solid_face {
-    plane plane; /* outward, unit normal, fitted through all its vertices */
+    plane plane; /* outward, unit normal: planes[plane_id] times plane_sign */
     double area;
     int32_t plane_id;          /* entry of the plane table */
     int32_t plane_sign;        /* +1: same direction as the table's plane, -1: antiparallel */
@@ -104,5 +110,7 @@ static inline int32_t solid_twin(const abut_solid *s, int32_t coedge) {
  * faces within 4 weld, Euler's formula, content hash).  ABUT_FAILED with a message that names the first
  * violation.  For debug builds, tests, and blocks that come from a file. */
 abut_status solid_validate(const abut_solid *s, abut_error *error);
+/* The hash of everything behind the field `hash`, with facts.hash as 0. */
+uint64_t solid_hash(const abut_solid *s);
 
 #endif

@@ -1,0 +1,95 @@
+/* Point in shell by counting the signed crossings of a segment that leaves the box, with exact signs.  A
+ * segment that meets an edge or a vertex decides nothing; another direction is tried. */
+#include "solid/shells.h"
+
+enum { DIRECTIONS = 12 };
+
+/* +1, -1: the segment p q crosses the triangle, leaving or entering; 0: it does not; 2: undecided. */
+static int crossing(vec3 p, vec3 q, vec3 a, vec3 b, vec3 c) {
+    int side_p = orient3d(a, b, c, p), side_q = orient3d(a, b, c, q);
+    if (side_p * side_q > 0) return 0;
+    int s1 = orient3d(p, q, a, b), s2 = orient3d(p, q, b, c), s3 = orient3d(p, q, c, a);
+    bool some_below = s1 < 0 || s2 < 0 || s3<0, some_above = s1> 0 || s2 > 0 || s3 > 0;
+    if (some_below && some_above) return 0;
+    if (side_p == 0 || side_q == 0 || s1 == 0 || s2 == 0 || s3 == 0) return 2;
+    return side_p < 0 ? 1 : -1;
+}
+
+/* Cheap rejection: the triangle lies on one side of the box of the segment. */
+static bool apart(box b, vec3 p, vec3 q, vec3 r) {
+    return fmax(fmax(p.x, q.x), r.x) < b.lower.x || fmin(fmin(p.x, q.x), r.x) > b.upper.x ||
+           fmax(fmax(p.y, q.y), r.y) < b.lower.y || fmin(fmin(p.y, q.y), r.y) > b.upper.y ||
+           fmax(fmax(p.z, q.z), r.z) < b.lower.z || fmin(fmin(p.z, q.z), r.z) > b.upper.z;
+}
+
+static bool count_crossings(const topology *t, const int32_t *faces, int32_t count, vec3 p, vec3 q,
+                            int *winding) {
+    box b = box_add_point(box_add_point(box_empty(), p), q);
+    *winding = 0;
+    for (int32_t i = 0; i < count; i++) {
+        int32_t first = topology_first(t, faces[i]), size = topology_size(t, faces[i]);
+        vec3 a = topology_at(t, first);
+        for (int32_t j = 1; j + 1 < size; j++) {
+            vec3 u = topology_at(t, first + j), v = topology_at(t, first + j + 1);
+            if (apart(b, a, u, v)) continue;
+            int sign = crossing(p, q, a, u, v);
+            if (sign == 2) return false;
+            *winding += sign;
+        }
+    }
+    return true;
+}
+
+bool shell_winding(const topology *t, const int32_t *faces, int32_t count, vec3 p, int *winding) {
+    uint64_t state = 1;
+    for (int i = 0; i < DIRECTIONS; i++) {
+        /* mostly along one axis, so that the box of the segment is thin */
+        double far = (i & 1 ? -4 : 4) * t->diagonal, lean = 0.02 * t->diagonal * (i + 1);
+        double s = random_range(&state, -lean, lean), u = random_range(&state, -lean, lean);
+        vec3 step = i % 3 == 0   ? vec3_make(far, s, u)
+                    : i % 3 == 1 ? vec3_make(s, far, u)
+                                 : vec3_make(s, u, far);
+        if (count_crossings(t, faces, count, p, vec3_add(p, step), winding)) return true;
+    }
+    return false;
+}
+
+static bool box_inside(box inner, box outer) {
+    return inner.lower.x >= outer.lower.x && inner.upper.x <= outer.upper.x &&
+           inner.lower.y >= outer.lower.y && inner.upper.y <= outer.upper.y &&
+           inner.lower.z >= outer.lower.z && inner.upper.z <= outer.upper.z;
+}
+
+abut_status shells_nest(topology *t, const int32_t *component, int32_t shell_count, int *depth, bool *touch,
+                        abut_error *error) {
+    for (int32_t k = 0; k < shell_count; k++) depth[k] = 0, touch[k] = false;
+    if (shell_count < 2) return ABUT_OK;
+    scratch *s = &t->memory;
+    int32_t *start = scratch_clear(s, (int64_t)shell_count + 2, sizeof *start);
+    int32_t *faces = scratch_take(s, t->face_count, sizeof *faces);
+    box *boxes = scratch_take(s, shell_count, sizeof *boxes);
+    if (!start || !faces || !boxes) return fail_memory(error);
+    for (int32_t k = 0; k < shell_count; k++) boxes[k] = box_empty();
+    for (int32_t c = 0; c < t->corner_count; c++) {
+        int32_t k = component[t->face[c]];
+        boxes[k] = box_add_point(boxes[k], topology_at(t, c));
+    }
+    for (int32_t f = 0; f < t->face_count; f++) start[component[f] + 2]++;
+    for (int32_t k = 0; k < shell_count; k++) start[k + 2] += start[k + 1];
+    for (int32_t f = 0; f < t->face_count; f++) faces[start[component[f] + 1]++] = f;
+    for (int32_t k = 0; k < shell_count; k++) {
+        vec3 p = topology_at(t, topology_first(t, faces[start[k]]));
+        for (int32_t outer = 0; outer < shell_count; outer++) {
+            int winding;
+            if (outer == k || !box_inside(boxes[k], boxes[outer])) continue;
+            if (shell_winding(t, faces + start[outer], start[outer + 1] - start[outer], p, &winding))
+                depth[k] += winding;
+            else
+                touch[k] = true;
+        }
+    }
+    scratch_drop(s, start);
+    scratch_drop(s, faces);
+    scratch_drop(s, boxes);
+    return ABUT_OK;
+}
