@@ -123,8 +123,9 @@ static bool make_vertices(topology *t, double weld) {
     for (int64_t c = 0; c < m->corner_count; c++) same[m->corners[c]] = m->corners[c];
     /* below 1e-15 of the diagonal a tolerance is rounding */
     double tolerance = weld >= 1e-15 ? weld * t->diagonal : 0;
-    if (weld >= 0 && !weld_points(&t->memory, m->points, m->point_count, t->origin, tolerance, same,
-                                  &t->exact_duplicates, &t->near_duplicates))
+    double cell = fmax(8 * tolerance, 1e-12 * t->diagonal);
+    if (weld >= 0 && !weld_points(&t->memory, m->points, m->point_count, t->origin, tolerance,
+                                  cell > 0 ? cell : 1, same, &t->exact_duplicates, &t->near_duplicates))
         return false;
     int32_t count = 0;
     for (int64_t i = 0; i < m->point_count; i++) count += same[i] == i;

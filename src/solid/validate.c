@@ -2,6 +2,8 @@
  * earlier ones. */
 #include "solid/solid.h"
 
+#include <stdlib.h>
+
 #define REQUIRE(condition, ...)                                         \
     do {                                                                \
         if (!(condition)) return fail(error, ABUT_FAILED, __VA_ARGS__); \
