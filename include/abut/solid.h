@@ -58,6 +58,29 @@ ABUT_API abut_status abut_mesh_save(const abut_context *context, const abut_mesh
                                     abut_error *error);
 ABUT_API void abut_mesh_free(const abut_context *context, abut_mesh *mesh);
 
+/* What any polygon mesh is, solid or not.  Counts are taken after welding with the tolerance `weld` relative
+ * to the diagonal: 1e-9 is what building a solid uses, 0 joins equal points only, and a negative number joins
+ * nothing, so that vertices, edges and faces are those of the file. */
+typedef struct abut_mesh_facts {
+    int64_t vertices, edges, faces; /* vertices that no face uses do not count */
+    int64_t components;             /* parts that share no vertex */
+    int64_t open_edges, nonmanifold_edges, flipped_edges, nonmanifold_vertices;
+    int64_t equal_points, close_points; /* points that welding joined to an earlier one */
+    int64_t unused_points, degenerate_faces, reflex_edges;
+    int largest_face; /* corners of the largest face */
+    int genus;        /* sum over the components; -1 when the mesh is not closed and manifold */
+    bool closed, manifold, oriented; /* every edge has two faces; no vertex joins two sheets; faces agree */
+    bool convex; /* closed, one component, and no edge is reflex by more than 1e-6 radians */
+    double diagonal, shortest_edge, flatness; /* flatness: the largest distance of a corner from its polygon's
+                                                 plane */
+    double volume, area; /* volume, centre and inertia (density 1) of a closed, oriented mesh; 0 otherwise */
+    abut_vec3 center;
+    double inertia[6];
+    abut_box bounds;
+} abut_mesh_facts;
+ABUT_API abut_status abut_mesh_facts_of(const abut_context *context, const abut_mesh *mesh, double weld,
+                                        abut_mesh_facts *facts, abut_error *error);
+
 /* What can be wrong with a mesh.  X(constant, word, is_error): a finding that is not an error is a warning.
  */
 #define ABUT_DEFECT_LIST(X)                           \
@@ -159,8 +182,10 @@ typedef struct abut_solid_facts {
     int64_t shells, cavities; /* all shells; those that bound a void */
     int genus;                /* sum over the shells */
     bool convex;
-    double volume, area, smallest_feature;
-    double epsilon; /* touching distance in metres: options.epsilon * diagonal */
+    double volume, area;
+    double smallest_feature; /* of the maximal faces: the shortest edge, or the least distance within a face
+                                between a vertex and an edge that does not end there */
+    double epsilon;          /* touching distance in metres: options.epsilon * diagonal */
     abut_vec3 center;
     abut_box bounds;
     uint64_t hash; /* of the block's content */

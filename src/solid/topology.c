@@ -156,16 +156,20 @@ static int compare_upper(const void *user, const void *a, const void *b) {
 }
 
 /* The half-edges group[0..count) between one pair of vertices. */
-static void pair_group(topology *t, const int32_t *group, int32_t count) {
+static bool pair_group(topology *t, const int32_t *group, int32_t count) {
     t->edge_count++;
     int32_t a = group[0], b = group[count > 1];
     if (count == 2 && t->vertex[a] != t->vertex[b]) {
         t->twin[a] = b, t->twin[b] = a;
-        return;
+        return true;
     }
+    if (!t->ring) t->ring = scratch_take(&t->memory, t->corner_count, sizeof *t->ring);
+    if (!t->ring) return false;
+    for (int32_t i = 0; i < count; i++) t->ring[group[i]] = group[(i + 1) % count];
     int code = count == 1 ? TWIN_OPEN : count == 2 ? TWIN_FLIPPED : TWIN_MANY;
     for (int32_t i = 0; i < count; i++) t->twin[group[i]] = code;
     t->open_edges += count == 1, t->flipped_edges += count == 2, t->many_edges += count > 2;
+    return true;
 }
 
 static int32_t upper_vertex(const topology *t, int32_t c) {
@@ -190,7 +194,7 @@ static bool pair_bucket(topology *t, int32_t *bucket, int32_t count) {
             for (int32_t k = j; k > end; k--) bucket[k] = bucket[k - 1];
             bucket[end++] = found;
         }
-        pair_group(t, bucket + i, end - i);
+        if (!pair_group(t, bucket + i, end - i)) return false;
         i = end;
     }
     return true;
@@ -270,6 +274,24 @@ int32_t topology_orbits(const topology *t, int32_t *orbit) {
         }
     }
     return count;
+}
+
+/* Joins the corners of both ends of the edge that half-edges c and d share. */
+static void join_ends(const topology *t, int32_t *sheet, int32_t c, int32_t d) {
+    int32_t c_end = topology_next(t, c), d_end = topology_next(t, d);
+    bool same_way = t->vertex[c] == t->vertex[d];
+    union_join(sheet, c, same_way ? d : d_end);
+    union_join(sheet, c_end, same_way ? d_end : d);
+}
+
+void topology_sheets(const topology *t, int32_t *sheet) {
+    for (int32_t c = 0; c < t->corner_count; c++) sheet[c] = c;
+    for (int32_t c = 0; c < t->corner_count; c++) {
+        if (t->twin[c] > c) join_ends(t, sheet, c, t->twin[c]);
+        if (t->twin[c] == TWIN_LOOP) union_join(sheet, c, topology_next(t, c));
+        if (t->twin[c] == TWIN_FLIPPED || t->twin[c] == TWIN_MANY) join_ends(t, sheet, c, t->ring[c]);
+    }
+    for (int32_t c = 0; c < t->corner_count; c++) sheet[c] = union_find(sheet, c);
 }
 
 int32_t topology_components(const topology *t, int32_t *component) {

@@ -49,6 +49,8 @@ typedef struct topology {
     int32_t *vertex;       /* of a corner: where the half-edge starts */
     int32_t *face;         /* of a corner */
     int32_t *twin;         /* of a corner */
+    int32_t *ring;         /* of a corner on a bad edge: the next corner of the same edge, around; NULL when
+                              there are none */
     int64_t exact_duplicates, near_duplicates; /* points that were welded to an earlier one */
     int64_t edge_count, open_edges, flipped_edges, many_edges, loop_edges;
 } topology;
@@ -88,6 +90,9 @@ void union_join(int32_t *parent, int32_t i, int32_t j);
  * than vertices means vertices where two sheets meet.  orbit[c] is the smallest corner of its orbit; faces
  * across bad edges (twin < 0) end an orbit.  Returns the number of orbits. */
 int32_t topology_orbits(const topology *t, int32_t *orbit);
+/* The same without regard to direction, for meshes with bad edges: corners that are joined around a vertex
+ * through any shared edge have the same sheet[c], the smallest corner. */
+void topology_sheets(const topology *t, int32_t *sheet);
 /* component[f] = its number in the order of first faces, joined across good edges; returns how many. */
 int32_t topology_components(const topology *t, int32_t *component);
 
