@@ -46,7 +46,7 @@ integer exact_make(exact_pool *pool, double x, int e) {
     assert(shift >= 0);
     int low = shift / 64, bit = shift % 64;
     uint64_t *words = reserve(pool, low + 2);
-    memset(words, 0, (size_t)low * sizeof *words);
+    for (int i = 0; i < low; i++) words[i] = 0;
     words[low] = mantissa << bit;
     words[low + 1] = bit ? mantissa >> (64 - bit) : 0;
     return finish(pool, x < 0 ? -1 : 1, words, low + 2);
@@ -101,11 +101,15 @@ integer exact_add(exact_pool *pool, integer a, integer b) {
 /* Schoolbook: words[i + j] += a_i b_j with the carry running along j. */
 integer exact_mul(exact_pool *pool, integer a, integer b) {
     if (a.sign == 0 || b.sign == 0) return (integer){0, 0, pool->words};
-    uint64_t *words = reserve(pool, a.count + b.count);
-    memset(words, 0, (size_t)(a.count + b.count) * sizeof *words);
-    for (int i = 0; i < a.count; i++) {
-        uint64_t carry = 0;
-        if (a.words[i] == 0) continue;
+    uint64_t *words = reserve(pool, a.count + b.count), carry = 0;
+    for (int j = 0; j < b.count; j++) {
+        uint128 sum = (uint128)a.words[0] * b.words[j] + carry;
+        words[j] = (uint64_t)sum;
+        carry = (uint64_t)(sum >> 64);
+    }
+    words[b.count] = carry;
+    for (int i = 1; i < a.count; i++) {
+        carry = 0;
         for (int j = 0; j < b.count; j++) {
             uint128 sum = (uint128)a.words[i] * b.words[j] + words[i + j] + carry;
             words[i + j] = (uint64_t)sum;

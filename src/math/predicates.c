@@ -11,7 +11,7 @@
 
 #include "math/exact.h"
 
-#define OUT_OF_LINE __attribute__((noinline, cold))
+#define OUT_OF_LINE __attribute__((noinline))
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 static inline double larger3(double a, double b, double c) {
