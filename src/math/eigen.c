@@ -23,7 +23,18 @@ static void rotate(double a[3][3], double v[3][3], int p, int q) {
     }
 }
 
+/* The power of two that brings the largest entry of the upper triangle near 1, and whose inverse is finite.
+ */
+static double scale_of(mat3 m) {
+    double largest = fmax(fmax(fabs(m.cx.x), vec3_max_abs(m.cz)), fmax(fabs(m.cy.x), fabs(m.cy.y)));
+    int exponent;
+    frexp(largest, &exponent);
+    return ldexp(1, exponent > 1023 ? -1023 : exponent < -1023 ? 1023 : -exponent);
+}
+
 void sym3_eigen(mat3 m, vec3 *values, mat3 *vectors) {
+    double scale = scale_of(m);
+    m = mat3_scale(m, scale); /* exact, so that nothing below overflows or underflows */
     double a[3][3] = {{m.cx.x, m.cy.x, m.cz.x}, {m.cy.x, m.cy.y, m.cz.y}, {m.cz.x, m.cz.y, m.cz.z}};
     double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int sweep = 0; sweep < 50; sweep++) {
@@ -41,7 +52,8 @@ void sym3_eigen(mat3 m, vec3 *values, mat3 *vectors) {
                 int swap = order[j];
                 order[j] = order[j + 1], order[j + 1] = swap;
             }
-    *values = (vec3){a[order[0]][order[0]], a[order[1]][order[1]], a[order[2]][order[2]]};
+    *values =
+        vec3_scale((vec3){a[order[0]][order[0]], a[order[1]][order[1]], a[order[2]][order[2]]}, 1 / scale);
     vectors->cx = (vec3){v[0][order[0]], v[1][order[0]], v[2][order[0]]};
     vectors->cy = (vec3){v[0][order[1]], v[1][order[1]], v[2][order[1]]};
     vectors->cz = vec3_cross(vectors->cx, vectors->cy);
