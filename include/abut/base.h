@@ -59,7 +59,8 @@ typedef struct abut_error {
 } abut_error;
 
 /* A replaceable allocator.  `allocate` and `resize` return NULL when there is nothing left; `release`
- * ignores NULL.  All-zero means malloc, realloc and free. */
+ * ignores NULL.  All-zero means malloc, realloc and free; with an `allocate` of your own, a missing `resize`
+ * is allocate, copy, release, and a missing `release` keeps the memory (for an arena of yours). */
 typedef struct abut_allocator {
     void *(*allocate)(void *user, size_t size);
     void *(*resize)(void *user, void *block, size_t old_size, size_t new_size);

@@ -34,9 +34,15 @@ void *mem_resize(const abut_context *context, void *block, size_t old_count, siz
     if (!multiply(new_count, size, &bytes)) return NULL;
     if (!block) return mem_alloc(context, new_count, size);
     if (bytes == 0) bytes = 1;
+    size_t old_bytes = old_count * size > 0 ? old_count * size : 1;
     if (context && context->allocator.resize)
-        return context->allocator.resize(context->allocator.user, block, old_count * size, bytes);
-    return realloc(block, bytes);
+        return context->allocator.resize(context->allocator.user, block, old_bytes, bytes);
+    if (!(context && context->allocator.allocate)) return realloc(block, bytes);
+    void *moved = context->allocator.allocate(context->allocator.user, bytes);
+    if (!moved) return NULL;
+    memcpy(moved, block, old_bytes < bytes ? old_bytes : bytes);
+    mem_free(context, block, old_count, size);
+    return moved;
 }
 
 void mem_free(const abut_context *context, void *block, size_t count, size_t size) {
@@ -44,7 +50,7 @@ void mem_free(const abut_context *context, void *block, size_t count, size_t siz
     size_t bytes = count * size;
     if (context && context->allocator.release)
         context->allocator.release(context->allocator.user, block, bytes > 0 ? bytes : 1);
-    else
+    else if (!(context && context->allocator.allocate))
         free(block);
 }
 

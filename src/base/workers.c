@@ -15,7 +15,7 @@ struct abut_workers {
     pthread_cond_t work, done;
     uint64_t generation; /* counts jobs, so that a late waker sees that there is a new one */
     int busy;            /* workers inside the current job */
-    bool quit;
+    bool quit, running;  /* a job is under way */
     abut_task *task;
     void *argument;
     int count;
@@ -45,13 +45,24 @@ static void *worker_main(void *argument) {
     return NULL;
 }
 
+static void run_here(int count, abut_task *task, void *argument) {
+    for (int i = 0; i < count; i++) task(argument, i);
+}
+
+/* A job that comes while another is under way (from a task, or from a second thread) runs in its caller. */
 static void workers_run(void *user, int count, abut_task *task, void *argument) {
     abut_workers *workers = user;
     if (workers->started == 0 || count < 2) {
-        for (int i = 0; i < count; i++) task(argument, i);
+        run_here(count, task, argument);
         return;
     }
     pthread_mutex_lock(&workers->mutex);
+    if (workers->running) {
+        pthread_mutex_unlock(&workers->mutex);
+        run_here(count, task, argument);
+        return;
+    }
+    workers->running = true;
     workers->task = task, workers->argument = argument, workers->count = count;
     atomic_store(&workers->next, 0);
     workers->busy = workers->started;
@@ -61,6 +72,7 @@ static void workers_run(void *user, int count, abut_task *task, void *argument) 
     draw_and_run(workers);
     pthread_mutex_lock(&workers->mutex);
     while (workers->busy > 0) pthread_cond_wait(&workers->done, &workers->mutex);
+    workers->running = false;
     pthread_mutex_unlock(&workers->mutex);
 }
 
@@ -103,6 +115,7 @@ void abut_workers_destroy(abut_workers *workers) {
 }
 
 abut_parallel abut_workers_parallel(abut_workers *workers) {
+    if (!workers) return (abut_parallel){0};
     return (abut_parallel){.run = workers_run, .user = workers, .threads = workers->started + 1};
 }
 
@@ -114,5 +127,5 @@ void parallel_for(const abut_context *context, int count, abut_task *task, void 
     if (context && context->parallel.run)
         context->parallel.run(context->parallel.user, count, task, argument);
     else
-        for (int i = 0; i < count; i++) task(argument, i);
+        run_here(count, task, argument);
 }
