@@ -15,9 +15,11 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
 
 /* The one list of commands.  X(name, arguments, sentence); command_NAME(int argc, char **argv) gets what
  * follows it. */
-#define COMMAND_LIST(X)                                                                               \
-    X(check, "FILE [--fix OUT] [--json]", "says what is wrong with a mesh, where, and how to fix it") \
-    X(inspect, "MESH [--density D] [--json]", "counts, genus, volume, area, centre of mass and inertia")
+#define COMMAND_LIST(X)                                                                                  \
+    X(check, "FILE [--fix OUT] [--json]", "says what is wrong with a mesh, where, and how to fix it")    \
+    X(inspect, "MESH [--density D] [--json]", "counts, genus, volume, area, centre of mass and inertia") \
+    X(solve, "PROBLEM.json [--solver exact|lemke|lp|pgs|nncg] [--json]",                                 \
+      "solves a complementarity problem given as a file")
 
 #define COMMAND_PROTOTYPE(name, arguments, sentence) int command_##name(int argc, char **argv);
 COMMAND_LIST(COMMAND_PROTOTYPE)

@@ -29,7 +29,7 @@ extern "C" {
 
 /* The problem.  A is given dense (row by row) or as compressed rows: row i has the entries value[k] in the
  * columns column[k], k = row_start[i] .. row_start[i+1]-1, in any order, no column twice.  Exact, PGS and
- * NNCG need A symmetric (both triangles stored) and positive semidefinite; Lemke and LP take any A. */
+ * NNCG need A symmetric (both triangles stored) and positive semidefinite; Lemke takes any A. */
 typedef struct abut_lcp {
     int size;
     const double *dense; /* size * size, or NULL */
@@ -73,11 +73,13 @@ typedef enum abut_lcp_state {
 
 typedef struct abut_lcp_config {
     abut_lcp_method method; /* EXACT */
-    double tolerance; /* accepted residual, relative to the size of b: 1e-9 for all but PGS and NNCG (1e-6) */
-    int budget;       /* pivots (exact, lemke) or sweeps (pgs, nncg); 0: a default from the size */
+    double tolerance;       /* accepted residual, relative to the size of b: 1e-9 */
+    int budget;             /* pivots (exact, lemke) or sweeps (pgs, nncg); 0: a default from the size */
     bool warm; /* start from state[] (and from z for pgs and nncg); a wrong one costs time, not the answer */
     bool nearest; /* exact, infeasible problem: also solve the nearest feasible one (see result.infeasible_by)
                    */
+    bool skip_unique; /* do not find out result.unique, which costs as much as a solution where A is singular
+                       */
     bool skip_checks; /* the caller vouches for indices, finite numbers and symmetry */
 } abut_lcp_config;
 ABUT_API abut_lcp_config abut_default_lcp_config(void);
@@ -98,7 +100,7 @@ typedef struct abut_lcp_result {
     int pivots;           /* rows that changed sides (exact), pivots (lemke), sweeps (pgs, nncg) */
     int factorizations;   /* exact: of the matrix of the free rows */
     int proximal_steps;   /* exact: refinements of the singular problem */
-    bool unique;          /* z is the only solution */
+    bool unique;          /* z was shown to be the only solution (symmetric A, no boxed friction) */
     abut_lcp_guess guess; /* method LP */
     double infeasible_by; /* INFEASIBLE: smallest relative change of b, in the mass-scaled norm, that gives a
                              solution */

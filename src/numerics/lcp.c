@@ -41,10 +41,24 @@ static abut_status check(abut_lcp_solver *solver, const abut_lcp *problem, const
                     config->tolerance);
     abut_status status = config->skip_checks ? ABUT_OK : lcp_check(problem, error);
     if (status == ABUT_OK) status = lcp_rows_of(&solver->scratch, problem, rows, error);
-    bool symmetric = config->method == ABUT_LCP_EXACT;
-    if (status == ABUT_OK && symmetric && !config->skip_checks)
+    bool lemke = config->method == ABUT_LCP_LEMKE;
+    if (status == ABUT_OK && (lemke || config->method == ABUT_LCP_LP) && problem->friction_row)
+        return fail(error, ABUT_UNSUPPORTED,
+                    "%s takes no bounds that follow another row; use exact, pgs or nncg",
+                    abut_lcp_method_name(config->method));
+    if (status == ABUT_OK && !lemke && !config->skip_checks)
         status = lcp_check_symmetric(&solver->scratch, rows, error);
     return status;
+}
+
+/* result->unique, where it is wanted and can be told: for symmetric A. */
+static abut_status tell_unique(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
+                               const abut_lcp_config *config, const double *z, const double *w,
+                               abut_lcp_result *result, abut_error *error) {
+    if (config->skip_unique || problem->friction_row) return ABUT_OK;
+    if (config->method == ABUT_LCP_LEMKE && lcp_check_symmetric(&solver->scratch, rows, NULL) != ABUT_OK)
+        return ABUT_OK;
+    return lcp_unique(solver, problem, rows, z, w, &result->unique, error);
 }
 
 static abut_status run(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
@@ -52,7 +66,9 @@ static abut_status run(abut_lcp_solver *solver, const abut_lcp *problem, const l
                        abut_lcp_result *result, abut_error *error) {
     switch (config->method) {
     case ABUT_LCP_EXACT: return lcp_exact(solver, problem, rows, config, state, z, w, result, error);
-    default: return fail(error, ABUT_UNSUPPORTED, "%s", abut_lcp_method_name(config->method));
+    case ABUT_LCP_LEMKE: return lcp_lemke(solver, problem, rows, config, state, z, w, result, error);
+    case ABUT_LCP_LP: return lcp_heuristic(solver, problem, rows, config, state, z, w, result, error);
+    default: return lcp_sweep(solver, problem, rows, config, state, z, w, result, error);
     }
 }
 
@@ -74,6 +90,7 @@ abut_status abut_lcp_solve(abut_lcp_solver *solver, const abut_lcp *problem, con
         if (!config->warm) memset(z, 0, (size_t)problem->size * sizeof *z);
         status = run(solver, problem, &rows, config, states, z, w, result, error);
         result->residual = abut_lcp_validate(problem, z, NULL);
+        if (status == ABUT_OK) status = tell_unique(solver, problem, &rows, config, z, w, result, error);
     }
     arena_restore(&solver->scratch, mark);
     return result->status = status;

@@ -8,7 +8,7 @@
  * order[k], j = order[l])
  *
  *   with a_kk in [1/2, 2) and max |q| in [1/2, 1).  For contacts this is the scaling by mass: a light body
- * among heavy ones weighs the same.  lcp_factor is an LDL^T of the free rows of a + delta I.
+ * among heavy ones weighs the same.  lcp_factor is an LDL^T of the free rows of a + delta m.
  */
 #ifndef NUMERICS_LCP_H
 #define NUMERICS_LCP_H
@@ -48,12 +48,13 @@ typedef struct lcp_order {
     int *factor_start; /* columns of L for all rows free: size + 1 entries */
 } lcp_order;
 
-/* L D L^T of the free rows of a + delta I, by rows from the top; L by columns. Rows that are not free are
+/* L D L^T of the free rows of a + delta m, by rows from the top; L by columns. Rows that are not free are
  * skipped. */
 typedef struct lcp_factor {
     int size;
     int rows; /* rows 0 .. rows-1 are factored for `member` */
     double delta;
+    const double *metric;
     uint8_t *member;  /* row was free when factored */
     const int *start; /* column capacity: lcp_order.factor_start */
     int *count, *row, *parent, *flag, *pattern;
@@ -79,6 +80,8 @@ void lcp_order_free(const abut_context *context, lcp_order *order);
 
 bool lcp_system_build(arena *scratch, const lcp_order *order, const lcp_rows *rows, const double *b,
                       lcp_system *system);
+/* The same in the caller's order, for methods that need no order. */
+bool lcp_system_plain(arena *scratch, const lcp_rows *rows, const double *b, lcp_system *system);
 void lcp_system_bounds(lcp_system *system, const abut_lcp *problem, const double *z);
 /* v = a y + q with plain sums, or (exact) with doubled precision; size_of_row, if not NULL, gets |a||y| +
  * |q|. */
@@ -87,7 +90,8 @@ void lcp_apply(const lcp_system *system, const double *y, double *v, double *siz
 bool lcp_factor_init(arena *scratch, const lcp_order *order, lcp_factor *factor);
 /* Brings the factor to the free rows of `state` and to delta; rows above the first change are kept.  False
  * when it was there already. */
-bool lcp_factor_update(lcp_factor *factor, const lcp_system *system, const uint8_t *state, double delta);
+bool lcp_factor_update(lcp_factor *factor, const lcp_system *system, const uint8_t *state, double delta,
+                       const double *metric);
 /* x_F = (a_FF + delta I)^-1 x_F; other entries of x are ignored and left. */
 void lcp_factor_solve(const lcp_factor *factor, double *x);
 
@@ -95,6 +99,20 @@ void lcp_factor_solve(const lcp_factor *factor, double *x);
 abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
                       const abut_lcp_config *config, uint8_t *state, double *z, double *w,
                       abut_lcp_result *result, abut_error *error);
+
+abut_status lcp_lemke(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
+                      const abut_lcp_config *config, uint8_t *state, double *z, double *w,
+                      abut_lcp_result *result, abut_error *error);
+abut_status lcp_heuristic(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
+                          const abut_lcp_config *config, uint8_t *state, double *z, double *w,
+                          abut_lcp_result *result, abut_error *error);
+abut_status lcp_sweep(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
+                      const abut_lcp_config *config, uint8_t *state, double *z, double *w,
+                      abut_lcp_result *result, abut_error *error);
+
+/* Whether z is the only solution, for symmetric A. */
+abut_status lcp_unique(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
+                       const double *z, const double *w, bool *unique, abut_error *error);
 
 /* Sum of products in twice the precision: s + e is the sum so far (Ogita, Rump and Oishi 2005, Dot2). */
 typedef struct lcp_sum {

@@ -1,6 +1,6 @@
-/* L D L^T of the free rows of a + delta I, row by row from the top (up-looking, as Davis 2005, "Algorithm
- * 849: a concise sparse Cholesky factorization package"), for an active set that changes by a few rows at a
- * time:
+/* L D L^T of the free rows of a + delta m (m a diagonal metric), row by row from the top (up-looking, as
+ * Davis 2005, "Algorithm 849: a concise sparse Cholesky factorization package"), for an active set that
+ * changes by a few rows at a time:
  *
  *     row k of L solves  L D x = a_k,  over the columns that the elimination tree reaches from the entries of
  * a_k.
@@ -41,7 +41,7 @@ static void truncate_rows(lcp_factor *f, int first) {
 /* Row k: scatter a_k, reach over the tree in topological order, eliminate. */
 static void factor_row(lcp_factor *f, const lcp_system *s, int k) {
     int n = f->size, top = n;
-    double *x = f->work, pivot = s->diagonal[k] + f->delta;
+    double *x = f->work, added = f->delta * f->metric[k], pivot = s->diagonal[k] + added;
     f->count[k] = 0, f->parent[k] = -1, f->flag[k] = k + 1;
     for (int t = s->start[k]; t < s->lower_end[k]; t++) {
         int i = s->column[t], length = 0;
@@ -61,14 +61,15 @@ static void factor_row(lcp_factor *f, const lcp_system *s, int k) {
         pivot -= l * xi;
         f->row[end] = k, f->value[end] = l, f->count[i]++;
     }
-    f->pivot[k] = pivot > f->delta / 4 ? pivot : f->delta;
+    f->pivot[k] = pivot > added / 4 ? pivot : added;
 }
 
-bool lcp_factor_update(lcp_factor *f, const lcp_system *s, const uint8_t *state, double delta) {
+bool lcp_factor_update(lcp_factor *f, const lcp_system *s, const uint8_t *state, double delta,
+                       const double *metric) {
     int first = 0;
     if (f->delta == delta)
         while (first < f->rows && f->member[first] == (state[first] == ABUT_LCP_FREE)) first++;
-    f->delta = delta;
+    f->delta = delta, f->metric = metric;
     if (first == f->size && f->rows == f->size) return false;
     truncate_rows(f, first);
     memset(f->flag, 0, (size_t)f->size * sizeof *f->flag);

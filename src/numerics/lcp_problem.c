@@ -207,6 +207,14 @@ bool lcp_system_build(arena *scratch, const lcp_order *order, const lcp_rows *ro
     return true;
 }
 
+bool lcp_system_plain(arena *scratch, const lcp_rows *rows, const double *b, lcp_system *system) {
+    int *same = arena_alloc(scratch, (size_t)rows->size, sizeof *same);
+    if (!same) return false;
+    for (int i = 0; i < rows->size; i++) same[i] = i;
+    lcp_order order = {.size = rows->size, .order = same, .place = same};
+    return lcp_system_build(scratch, &order, rows, b, system);
+}
+
 void lcp_apply(const lcp_system *s, const double *y, double *v, double *size_of_row, bool exact) {
     for (int k = 0; k < s->size; k++) {
         lcp_sum sum = {s->q[k], 0};

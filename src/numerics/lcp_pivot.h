@@ -1,0 +1,35 @@
+/* lcp_pivot: one strictly convex problem with bounds, by block principal pivoting.
+ *
+ *     v = a y + q + delta m (y - c),   lo <= y <= hi,   v >= 0 at lo, v <= 0 at hi, v = 0 between
+ *
+ * m is a diagonal metric, 1 unless set.  The exact solver and the least-norm solution are sequences of these.
+ */
+#ifndef NUMERICS_LCP_PIVOT_H
+#define NUMERICS_LCP_PIVOT_H
+
+#include "numerics/lcp.h"
+
+typedef struct lcp_pivoting {
+    lcp_system system;
+    lcp_factor factor;
+    uint8_t *state;
+    double *y, *v;       /* v = a y + q, without the proximal term */
+    double *center;      /* c */
+    double *metric;      /* m */
+    double *size_of_row; /* |a||y| + |q| */
+    double *step;
+    double delta;
+    int pivots, factorizations, budget;
+    bool careful; /* sums in doubled precision */
+} lcp_pivoting;
+
+/* All zero but the metric (1); bounds, state, delta and budget are the caller's to set. False when memory is
+ * out. */
+bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows *rows, const double *b);
+/* After a change of bounds, state or q: puts rows at their bounds (a state without a finite bound becomes
+ * free) and computes v. */
+void lcp_pivoting_bound(lcp_pivoting *p);
+/* Solves from the current state and y.  False when the budget of pivots is used up. */
+bool lcp_pivoting_run(lcp_pivoting *p);
+
+#endif
