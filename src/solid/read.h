@@ -40,4 +40,8 @@ abut_status reader_add_corner(mesh_reader *reader, int64_t index, abut_error *er
 abut_mesh *mesh_create(const abut_context *context, int64_t point_count, int64_t face_count,
                        int64_t corner_count, bool lines);
 
+/* A prism's outline: finite, no point twice in a row, simple, counter-clockwise. */
+abut_status outline_check(const abut_context *context, const double (*outline)[2], int count,
+                          abut_error *error);
+
 #endif
