@@ -1,5 +1,5 @@
-/* The convex hull of points, by Qhull.  Qhull decides which points are corners and which corners make a facet;
- * coordinates of the solid are the given ones.
+/* The convex hull of points, by Qhull.  Qhull decides which points are corners and which corners make a
+ * facet; coordinates of the solid are the given ones.
  *
  * Qhull leaves by longjmp where it fails, and writes its report to a stream that must exist: here a memory
  * stream, which is thrown away. */
@@ -17,13 +17,11 @@ typedef struct facets {
     ARRAY(int64_t) starts;
 } facets;
 
-/* Qhull's tolerances are relative to the largest coordinate: the points are moved to their middle and scaled by
- * a power of two (exact) to about 1. */
-static double *normalise(const abut_context *context, const vec3 *points, int count) {
+/* Qhull's tolerances are relative to the largest coordinate: the points are moved to their middle and scaled
+ * by a power of two (exact) to about 1. */
+static double *normalise(const abut_context *context, const vec3 *points, int count, vec3 lower, vec3 upper) {
     double *scaled = mem_alloc(context, 3 * (size_t)count, sizeof *scaled);
     if (!scaled) return NULL;
-    vec3 lower = points[0], upper = points[0];
-    for (int i = 1; i < count; i++) lower = vec3_min(lower, points[i]), upper = vec3_max(upper, points[i]);
     vec3 middle = vec3_add(vec3_scale(lower, 0.5), vec3_scale(upper, 0.5));
     int exponent;
     frexp(vec3_max_abs(vec3_sub(vec3_scale(upper, 0.5), vec3_scale(lower, 0.5))), &exponent);
@@ -48,7 +46,8 @@ static int collect(const abut_context *context, qhT *qh, const double *points, f
         setT *vertices = qh_facet3vertex(qh, facet);
         int64_t start = out->corners.count;
         fine = fine && array_push(context, &out->starts, start);
-        FOREACHvertex_(vertices) fine = fine && array_push(context, &out->corners, qh_pointid(qh, vertex->point));
+        FOREACHvertex_(vertices) fine =
+            fine && array_push(context, &out->corners, qh_pointid(qh, vertex->point));
         qh_settempfree(qh, &vertices);
         if (!fine) break;
         int count = (int)(out->corners.count - start), *corner = out->corners.data + start;
@@ -96,8 +95,7 @@ static abut_mesh *mesh_of(const abut_context *context, const vec3 *points, int c
         used = 0;
         for (int i = 0; i < count; i++)
             if (number[i]) mesh->points[used] = points[i], number[i] = used++;
-        for (int64_t i = 0; i < found->corners.count; i++)
-            mesh->corners[i] = number[found->corners.data[i]];
+        for (int64_t i = 0; i < found->corners.count; i++) mesh->corners[i] = number[found->corners.data[i]];
         for (int64_t f = 0; f < found->starts.count; f++) mesh->face_start[f] = found->starts.data[f];
         mesh->face_start[found->starts.count] = found->corners.count;
     }
@@ -108,10 +106,11 @@ static abut_mesh *mesh_of(const abut_context *context, const vec3 *points, int c
 static abut_status refuse(int code, int count, abut_error *error) {
     if (code == qh_ERRmem) return fail_memory(error);
     if (code == qh_ERRsingular || code == qh_ERRinput || code == qh_ERRprec)
-        return fail(error, ABUT_INVALID,
-                    "the %d points of the hull lie in one plane, on one line or in one point; a hull needs four "
-                    "points that do not",
-                    count);
+        return fail(
+            error, ABUT_INVALID,
+            "the %d points of the hull lie in one plane, on one line or in one point; a hull needs four "
+            "points that do not",
+            count);
     return fail(error, ABUT_FAILED,
                 "Qhull gave up on the %d points (code %d); remove points that nearly coincide", count, code);
 }
@@ -125,7 +124,11 @@ abut_status abut_solid_hull(const abut_context *context, const vec3 *points, int
         if (!vec3_is_finite(points[i]))
             return fail(error, ABUT_INVALID, "point %d of the hull is not finite (%g, %g, %g); correct it", i,
                         points[i].x, points[i].y, points[i].z);
-    double *scaled = normalise(context, points, count);
+    vec3 lower = points[0], upper = points[0];
+    for (int i = 1; i < count; i++) lower = vec3_min(lower, points[i]), upper = vec3_max(upper, points[i]);
+    if (lower.x == upper.x || lower.y == upper.y || lower.z == upper.z)
+        return refuse(qh_ERRsingular, count, error);
+    double *scaled = normalise(context, points, count, lower, upper);
     if (!scaled) return fail_memory(error);
     facets found = {0};
     int code = run_qhull(context, scaled, count, &found);

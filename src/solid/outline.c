@@ -1,5 +1,5 @@
-/* The outline of a prism: a simple polygon, counter-clockwise.  All signs are exact, so an outline that touches
- * itself in one point is found, and one that passes by at the last bit is not accused. */
+/* The outline of a prism: a simple polygon, counter-clockwise.  All signs are exact, so an outline that
+ * touches itself in one point is found, and one that passes by at the last bit is not accused. */
 #include "solid/read.h"
 
 typedef struct span {
@@ -31,23 +31,15 @@ static bool meet(const double a[2], const double b[2], const double c[2], const 
            (cb == 0 && between(c, d, b));
 }
 
-/* Two edges: neighbours may share their corner but not fold back; others share nothing. */
+/* Two edges that are not neighbours share nothing. */
 static abut_status check_pair(const double (*p)[2], int count, int i, int j, abut_error *error) {
     int i1 = (i + 1) % count, j1 = (j + 1) % count;
-    bool neighbours = i1 == j || j1 == i;
-    if (neighbours) {
-        int corner = i1 == j ? j : i, before = i1 == j ? i : j, after = i1 == j ? j1 : i1;
-        bool straight_on = between(p[before], p[after], p[corner]);
-        if (straight_on || turn(p[before], p[corner], p[after]) != 0) return ABUT_OK;
-        return fail(error, ABUT_INVALID,
-                    "the outline folds back on itself at point %d (%.9g, %.9g); remove the point", corner,
-                    p[corner][0], p[corner][1]);
-    }
-    if (!meet(p[i], p[i1], p[j], p[j1])) return ABUT_OK;
-    return fail(error, ABUT_INVALID,
-                "the outline crosses or touches itself: edge %d-%d meets edge %d-%d near (%.9g, %.9g); a prism "
-                "needs a simple polygon",
-                i, i1, j, j1, p[j][0], p[j][1]);
+    if (i1 == j || j1 == i || !meet(p[i], p[i1], p[j], p[j1])) return ABUT_OK;
+    return fail(
+        error, ABUT_INVALID,
+        "the outline crosses or touches itself: edge %d-%d meets edge %d-%d near (%.9g, %.9g); a prism "
+        "needs a simple polygon",
+        i, i1, j, j1, p[j][0], p[j][1]);
 }
 
 /* Sweep along x: only edges whose spans overlap are compared. */
@@ -65,8 +57,8 @@ static abut_status check_crossings(const double (*p)[2], int count, const span *
     return ABUT_OK;
 }
 
-/* The turn at the lowest of the leftmost points, which is a corner of the hull and never straight: the sign of
- * the area of a simple polygon. */
+/* The turn at the lowest of the leftmost points, which is a corner of the hull and never straight: the sign
+ * of the area of a simple polygon. */
 static int winding(const double (*p)[2], int count) {
     int corner = 0;
     for (int i = 1; i < count; i++)
@@ -74,24 +66,35 @@ static int winding(const double (*p)[2], int count) {
     return turn(p[(corner + count - 1) % count], p[corner], p[(corner + 1) % count]);
 }
 
-abut_status outline_check(const abut_context *context, const double (*p)[2], int count, abut_error *error) {
-    for (int i = 0; i < count; i++) {
-        int next = (i + 1) % count;
+/* Each corner: a finite point, not the one before, and the next edge does not run back over the last one. */
+static abut_status check_corners(const double (*p)[2], int count, abut_error *error) {
+    for (int i = 0; i < count; i++)
         if (!isfinite(p[i][0]) || !isfinite(p[i][1]))
             return fail(error, ABUT_INVALID, "point %d of the outline is not finite (%g, %g); correct it", i,
                         p[i][0], p[i][1]);
+    for (int i = 0; i < count; i++) {
+        int next = (i + 1) % count, before = (i + count - 1) % count;
         if (p[i][0] == p[next][0] && p[i][1] == p[next][1])
             return fail(error, ABUT_INVALID,
                         "points %d and %d of the outline are the same (%.9g, %.9g); remove one", i, next,
                         p[i][0], p[i][1]);
+        if (turn(p[before], p[i], p[next]) == 0 && !between(p[before], p[next], p[i]))
+            return fail(error, ABUT_INVALID,
+                        "the outline folds back on itself at point %d (%.9g, %.9g); remove the point", i,
+                        p[i][0], p[i][1]);
     }
+    return ABUT_OK;
+}
+
+abut_status outline_check(const abut_context *context, const double (*p)[2], int count, abut_error *error) {
+    abut_status status = check_corners(p, count, error);
+    if (status != ABUT_OK) return status;
     span *spans = mem_alloc(context, (size_t)count, sizeof *spans);
     if (!spans) return fail_memory(error);
     for (int i = 0; i < count; i++) {
         int next = (i + 1) % count;
         spans[i] = (span){fmin(p[i][0], p[next][0]), fmax(p[i][0], p[next][0]), i};
     }
-    abut_status status = ABUT_OK;
     if (!sort_stable(context, spans, (size_t)count, sizeof *spans, compare_spans, NULL))
         status = fail_memory(error);
     if (status == ABUT_OK) status = check_crossings(p, count, spans, error);

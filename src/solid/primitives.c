@@ -1,5 +1,6 @@
-/* Primitives: box, prism, tetrahedron, and the faceted sphere, cylinder and torus.  All centred at the origin,
- * axes along z, the first vertex of a circle on +x.  Each makes the mesh and builds it like any other.
+/* Primitives: box, prism, tetrahedron, and the faceted sphere, cylinder and torus.  All centred at the
+ * origin, axes along z, the first vertex of a circle on +x.  Each makes the mesh and builds it like any
+ * other.
  *
  * Circles are computed here, from integers, so that the same call gives the same bits on every machine and
  * mirrored vertices are exact mirror images. */
@@ -50,8 +51,8 @@ static abut_status check_count(const char *shape, const char *name, int count, i
 
 static abut_status check_grid(const char *shape, int n, int m, abut_error *error) {
     if ((int64_t)n * m <= MOST_FACES) return ABUT_OK;
-    return fail(error, ABUT_INVALID, "a %s of %d times %d faces is too large; give at most %d faces", shape, n,
-                m, (int)MOST_FACES);
+    return fail(error, ABUT_INVALID, "a %s of %d times %d faces is too large; give at most %d faces", shape,
+                n, m, (int)MOST_FACES);
 }
 
 /* ---- meshes */
@@ -67,7 +68,8 @@ static void put_quad(abut_mesh *mesh, int64_t *face, int a, int b, int c, int d)
 }
 
 /* Builds and frees the mesh.  Shapes that cannot cross themselves are not searched for crossings. */
-static abut_status build(const abut_context *context, abut_mesh *mesh, abut_solid **solid, abut_error *error) {
+static abut_status build(const abut_context *context, abut_mesh *mesh, abut_solid **solid,
+                         abut_error *error) {
     if (!mesh) return fail_memory(error);
     abut_solid_options options = abut_default_solid_options();
     options.skip_self_intersection = true;
@@ -102,8 +104,7 @@ abut_status abut_solid_box(const abut_context *context, double lx, double ly, do
     if (status == ABUT_OK) status = check_length("box", "length along y", ly, error);
     if (status == ABUT_OK) status = check_length("box", "length along z", lz, error);
     if (status != ABUT_OK) return status;
-    const double outline[4][2] = {
-        {-lx / 2, -ly / 2}, {lx / 2, -ly / 2}, {lx / 2, ly / 2}, {-lx / 2, ly / 2}};
+    const double outline[4][2] = {{-lx / 2, -ly / 2}, {lx / 2, -ly / 2}, {lx / 2, ly / 2}, {-lx / 2, ly / 2}};
     return build(context, extrude(context, outline, 4, lz), solid, error);
 }
 
@@ -144,8 +145,8 @@ abut_status abut_solid_cylinder(const abut_context *context, double radius, doub
     return build(context, mesh, solid, error);
 }
 
-/* Poles at +-radius on z; stack i has the latitude angle pi i / stacks from the upper pole.  V = n (m - 1) + 2,
- * F = n m: triangles at the poles, else planar trapezoids (two edges are parallel chords). */
+/* Poles at +-radius on z; stack i has the latitude angle pi i / stacks from the upper pole.  V = n (m - 1) +
+ * 2, F = n m: triangles at the poles, else planar trapezoids (two edges are parallel chords). */
 abut_status abut_solid_sphere(const abut_context *context, double radius, int slices, int stacks,
                               abut_solid **solid, abut_error *error) {
     *solid = NULL;
@@ -191,10 +192,11 @@ abut_status abut_solid_torus(const abut_context *context, double major, double m
     if (status == ABUT_OK) status = check_grid("torus", n, m, error);
     if (status != ABUT_OK) return status;
     if (!(minor < major))
-        return fail(error, ABUT_INVALID,
-                    "the minor radius %g of a torus is not below the major radius %g, so it would cross itself; "
-                    "make the tube thinner",
-                    minor, major);
+        return fail(
+            error, ABUT_INVALID,
+            "the minor radius %g of a torus is not below the major radius %g, so it would cross itself; "
+            "make the tube thinner",
+            minor, major);
     abut_mesh *mesh = mesh_create(context, (int64_t)n * m, (int64_t)n * m, 4 * (int64_t)n * m, false);
     if (!mesh) return fail_memory(error);
     for (int i = 0; i < n; i++) {
