@@ -200,3 +200,13 @@ abut_status abut_mesh_load(const abut_context *context, const char *path, abut_m
     file_free(context, bytes, size);
     return status;
 }
+
+abut_status abut_solid_load(const abut_context *context, const char *path, const abut_solid_options *options,
+                            abut_solid **solid, abut_error *error) {
+    abut_mesh *mesh = NULL;
+    *solid = NULL;
+    abut_status status = abut_mesh_load(context, path, &mesh, error);
+    if (status == ABUT_OK) status = abut_solid_build(context, mesh, options, solid, error);
+    abut_mesh_free(context, mesh);
+    return status;
+}
