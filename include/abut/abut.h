@@ -14,6 +14,7 @@
 
 #include "abut/base.h"
 #include "abut/complementarity.h"
+#include "abut/convex.h"
 #include "abut/math.h"
 #include "abut/run.h"
 #include "abut/solid.h"

@@ -1,0 +1,80 @@
+/* The public query: checks what comes in, then growth, features and contact points. */
+#include "convex/pair.h"
+
+abut_convex_options abut_default_convex_options(void) {
+    return (abut_convex_options){.angle = 5e-7, .far_distance = INFINITY};
+}
+
+int abut_convex_capacity(const abut_convex *a, const abut_convex *b) {
+    return shape_most_corners(a) + shape_most_corners(b) + 2;
+}
+
+static abut_status check_pose(const abut_pose *p, const char *which, abut_error *error) {
+    const quat q = p->rotation;
+    double length2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    if (!vec3_is_finite(p->position) || !isfinite(length2))
+        return fail(error, ABUT_INVALID, "pose %s is not finite; give numbers", which);
+    if (fabs(length2 - 1) > 2e-6)
+        return fail(error, ABUT_INVALID, "pose %s: the quaternion has length %.9g; give one of length 1", which,
+                    sqrt(length2));
+    return ABUT_OK;
+}
+
+static abut_status check(const abut_convex *a, const abut_pose *pa, const abut_convex *b, const abut_pose *pb,
+                         const abut_convex_options *o, const abut_convex_result *r, abut_error *error) {
+    abut_status status = shape_check(a, "A", error);
+    if (status == ABUT_OK) status = shape_check(b, "B", error);
+    if (status == ABUT_OK) status = check_pose(pa, "A", error);
+    if (status == ABUT_OK) status = check_pose(pb, "B", error);
+    if (status != ABUT_OK) return status;
+    if (!(o->angle >= 0 && o->angle < 1))
+        return fail(error, ABUT_INVALID, "angle is %g; give radians from 0 to 1", o->angle);
+    if (!o->no_points && (!r->points || r->capacity < abut_convex_capacity(a, b)))
+        return fail(error, ABUT_INVALID, "room for %d contact points; this pair needs %d (abut_convex_capacity)",
+                    r->points ? r->capacity : 0, abut_convex_capacity(a, b));
+    return ABUT_OK;
+}
+
+/* c = (p_B + R_B c_B) - (p_A + R_A c_A), differences of large numbers first. */
+static convex_pair make_pair(const abut_convex *a, abut_pose pa, const abut_convex *b, abut_pose pb) {
+    convex_pair p = {.a = a, .b = b};
+    p.ra = quat_matrix(quat_unit(pa.rotation)), p.rb = quat_matrix(quat_unit(pb.rotation));
+    vec3 ca = mat3_mul_vec(p.ra, shape_center(a)), cb = mat3_mul_vec(p.rb, shape_center(b));
+    p.c = vec3_add(vec3_sub(pb.position, pa.position), vec3_sub(cb, ca));
+    p.size = shape_radius(a) + shape_radius(b);
+    return p;
+}
+
+/* Below this, relative to the size, the direction between the centres is rounding. */
+static const double COINCIDENT = 1e-13;
+
+abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const abut_convex *b, abut_pose pose_b,
+                                 const abut_convex_options *options, abut_convex_cache *cache,
+                                 abut_convex_result *r, abut_error *error) {
+    abut_convex_options o = options ? *options : abut_default_convex_options();
+    abut_status status = check(a, &pose_a, b, &pose_b, &o, r, error);
+    if (status != ABUT_OK) return status;
+    convex_pair p = make_pair(a, pose_a, b, pose_b);
+    convex_touch t = {0};
+    if (vec3_length(p.c) <= COINCIDENT * p.size)
+        convex_shortest_way(&p, &t);
+    else
+        status = convex_grow(&p, o.far_distance, cache, &t);
+    if (status != ABUT_OK)
+        return fail(error, status, "growth distance: %d support points were not enough; are the shapes extremely flat?",
+                    t.iterations);
+
+    r->growth = t.growth, r->normal = vec3_neg(t.n), r->distance = vec3_dot(t.n, p.c) - t.extent;
+    r->is_far = t.is_far, r->is_coincident = t.is_coincident, r->iterations = t.iterations;
+    r->point_count = 0, r->is_aligned = false;
+    r->feature[0] = shape_feature(a, mat3_tmul_vec(p.ra, t.n), t.support[0], o.angle);
+    r->feature[1] = shape_feature(b, vec3_neg(mat3_tmul_vec(p.rb, t.n)), t.support[1], o.angle);
+    if (o.no_points || t.is_far) return ABUT_OK;
+    convex_intersect_features(&p, &t, r);
+    vec3 center = vec3_add(pose_a.position, mat3_mul_vec(p.ra, shape_center(a)));
+    for (int i = 0; i < r->point_count; i++) {
+        r->points[i].a = vec3_add(r->points[i].a, center);
+        r->points[i].b = vec3_add(r->points[i].b, center);
+    }
+    return ABUT_OK;
+}

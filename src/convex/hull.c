@@ -1,0 +1,194 @@
+/* Asking a hull: the support mapping, the feature that faces a direction (the Gauss map), its facts, and the
+ * validator. */
+#include "convex/hull_build.h"
+
+/* ---- the support mapping */
+
+typedef double lanes __attribute__((vector_size(16)));
+typedef int64_t lane_numbers __attribute__((vector_size(16)));
+
+static inline lanes load(const double *p) {
+    lanes out;
+    memcpy(&out, p, sizeof out);
+    return out;
+}
+
+/* The farthest of the first `count` vertices, two and two at a time; among equals any, but always the same. */
+static int32_t farthest_of(const abut_hull *h, vec3 d, int32_t count) {
+    const double *x = hull_x(h), *y = hull_y(h), *z = hull_z(h);
+    lanes dx = {d.x, d.x}, dy = {d.y, d.y}, dz = {d.z, d.z}, best[2];
+    lane_numbers at[2] = {{0, 1}, {2, 3}}, here[2] = {{0, 1}, {2, 3}};
+    const lane_numbers four = {4, 4};
+    for (int k = 0; k < 2; k++) best[k] = load(x + 2 * k) * dx + load(y + 2 * k) * dy + load(z + 2 * k) * dz;
+    for (int32_t i = 4; i < count; i += 4)
+        for (int k = 0; k < 2; k++) {
+            int32_t j = i + 2 * k;
+            lanes value = load(x + j) * dx + load(y + j) * dy + load(z + j) * dz;
+            lane_numbers better = value > best[k];
+            here[k] += four;
+            best[k] = (lanes)((better & (lane_numbers)value) | (~better & (lane_numbers)best[k]));
+            at[k] = (better & here[k]) | (~better & at[k]);
+        }
+    int64_t vertex = at[0][0];
+    double value = best[0][0];
+    if (best[0][1] > value) value = best[0][1], vertex = at[0][1];
+    if (best[1][0] > value) value = best[1][0], vertex = at[1][0];
+    if (best[1][1] > value) value = best[1][1], vertex = at[1][1];
+    return vertex < h->vertex_count ? (int32_t)vertex : h->vertex_count - 1;
+}
+
+int32_t hull_support(const abut_hull *h, vec3 d) {
+    int32_t v = farthest_of(h, d, h->top_count);
+    const int32_t *start = hull_descent_start(h), *descents = hull_descents(h);
+    const vec3 *vertices = hull_vertices(h);
+    double best = vec3_dot(d, vertices[v]);
+    for (int32_t k = start[v]; k < start[v + 1];) {
+        int32_t w = descents[k];
+        double value = vec3_dot(d, vertices[w]);
+        if (value > best)
+            best = value, v = w, k = start[w];
+        else
+            k++;
+    }
+    return v;
+}
+
+int32_t hull_climb(const abut_hull *h, vec3 d, int32_t v) {
+    const int32_t *start = hull_star_start(h);
+    const hull_star *stars = hull_stars(h);
+    const vec3 *vertices = hull_vertices(h);
+    double best = vec3_dot(d, vertices[v]);
+    for (int32_t from = -1; from != v;) {
+        from = v;
+        for (int32_t k = start[from]; k < start[from + 1]; k++) {
+            double value = vec3_dot(d, vertices[stars[k].vertex]);
+            if (value > best) best = value, v = stars[k].vertex;
+        }
+    }
+    return v;
+}
+
+/* ---- the Gauss map */
+
+/* |n - m| for unit vectors: the angle between them when it is small. */
+static double angle_between(vec3 n, vec3 m) { return vec3_length(vec3_sub(n, m)); }
+
+abut_feature hull_feature(const abut_hull *h, vec3 n, int32_t support, double angle) {
+    const hull_star *stars = hull_stars(h);
+    const hull_edge *edges = hull_edges(h);
+    const hull_face *faces = hull_faces(h);
+    const vec3 *vertices = hull_vertices(h);
+    int32_t from = hull_star_start(h)[support], to = hull_star_start(h)[support + 1];
+
+    /* the nearest of the points: faces at the support vertex, each met once as the left face of an edge that
+     * leaves it */
+    int32_t face = -1;
+    double nearest = INFINITY;
+    for (int32_t k = from; k < to; k++) {
+        const hull_edge *e = &edges[stars[k].edge];
+        int32_t f = e->face[e->vertex[0] != support];
+        double off = angle_between(faces[f].n, n);
+        if (off < nearest) nearest = off, face = f;
+    }
+    if (nearest <= angle) return (abut_feature){ABUT_FEATURE_FACE, face};
+
+    /* the nearest of the arcs: n is orthogonal to the edge */
+    int32_t edge = -1;
+    nearest = INFINITY;
+    for (int32_t k = from; k < to; k++) {
+        vec3 along = vec3_unit(vec3_sub(vertices[stars[k].vertex], vertices[support]));
+        double off = fabs(vec3_dot(along, n));
+        if (off < nearest) nearest = off, edge = stars[k].edge;
+    }
+    if (nearest <= angle) return (abut_feature){ABUT_FEATURE_EDGE, edge};
+    return (abut_feature){ABUT_FEATURE_VERTEX, support};
+}
+
+/* ---- facts */
+
+abut_hull_facts abut_hull_facts_of(const abut_hull *h) {
+    return (abut_hull_facts){.vertices = h->vertex_count, .edges = h->edge_count, .faces = h->face_count,
+                             .most_corners = h->most_corners, .volume = h->volume, .area = h->area,
+                             .radius = h->radius, .center = h->center, .bounds = h->bounds, .hash = h->hash,
+                             .bytes = (size_t)h->bytes};
+}
+
+abut_mass abut_hull_mass(const abut_hull *h, double density) {
+    abut_mass m = {.mass = density * h->volume, .center = h->center};
+    for (int i = 0; i < 6; i++) m.inertia[i] = density * h->unit_inertia[i];
+    return m;
+}
+
+abut_vec3 abut_hull_vertex(const abut_hull *h, int64_t vertex) {
+    return vec3_add(h->center, hull_vertices(h)[vertex]);
+}
+
+int64_t abut_hull_vertex_source(const abut_hull *h, int64_t vertex) { return hull_sources(h)[vertex]; }
+
+void abut_hull_edge(const abut_hull *h, int64_t edge, int64_t vertices[2], int64_t faces[2]) {
+    const hull_edge *e = &hull_edges(h)[edge];
+    for (int k = 0; k < 2; k++) {
+        if (vertices) vertices[k] = e->vertex[k];
+        if (faces) faces[k] = e->face[k];
+    }
+}
+
+int64_t abut_hull_face(const abut_hull *h, int64_t face, abut_vec3 *normal, int64_t *vertices, int64_t capacity) {
+    const hull_face *f = &hull_faces(h)[face];
+    if (normal) *normal = f->n;
+    for (int64_t i = 0; i < f->corner_count && i < capacity; i++)
+        vertices[i] = hull_corners(h)[f->first_corner + i].vertex;
+    return f->corner_count;
+}
+
+/* ---- the validator */
+
+uint64_t hull_hash(const abut_hull *h) {
+    size_t from = offsetof(abut_hull, hash) + sizeof h->hash;
+    return hash64((const char *)h + from, (size_t)h->bytes - from, HULL_VERSION);
+}
+
+/* Corners, edges and stars agree with each other. */
+static abut_status validate_topology(const abut_hull *h, abut_error *error) {
+    if (h->vertex_count - h->edge_count + h->face_count != 2)
+        return fail(error, ABUT_FAILED, "hull: Euler's formula is violated");
+    for (int32_t f = 0; f < h->face_count; f++) {
+        const hull_face *face = &hull_faces(h)[f];
+        for (int32_t i = 0; i < face->corner_count; i++) {
+            const hull_corner *c = &hull_corners(h)[face->first_corner + i];
+            const hull_corner *next = &hull_corners(h)[face->first_corner + (i + 1) % face->corner_count];
+            const hull_edge *e = &hull_edges(h)[c->edge];
+            int side = e->vertex[0] != c->vertex;
+            if (e->vertex[side] != c->vertex || e->vertex[1 - side] != next->vertex || e->face[side] != f)
+                return fail(error, ABUT_FAILED, "hull: corner %d of face %d does not agree with its edge", i, f);
+        }
+    }
+    for (int32_t v = 0; v < h->vertex_count; v++)
+        for (int32_t k = hull_star_start(h)[v]; k < hull_star_start(h)[v + 1]; k++) {
+            const hull_edge *e = &hull_edges(h)[hull_stars(h)[k].edge];
+            if (e->vertex[0] + e->vertex[1] != v + hull_stars(h)[k].vertex || (e->vertex[0] != v && e->vertex[1] != v))
+                return fail(error, ABUT_FAILED, "hull: the star of vertex %d does not agree with its edges", v);
+        }
+    return ABUT_OK;
+}
+
+abut_status hull_validate(const abut_hull *h, abut_error *error) {
+    if (h->magic != HULL_MAGIC || h->version != HULL_VERSION)
+        return fail(error, ABUT_FAILED, "hull: not a hull block of version %d", HULL_VERSION);
+    if (h->hash != hull_hash(h)) return fail(error, ABUT_FAILED, "hull: the content does not match its hash");
+    abut_status status = validate_topology(h, error);
+    if (status != ABUT_OK) return status;
+    /* convex: no vertex above a face by more than rounding (Qhull merges facets within a few of its own) */
+    double slack = 1e-13 * h->radius;
+    for (int32_t f = 0; f < h->face_count; f++) {
+        const hull_face *face = &hull_faces(h)[f];
+        for (int32_t v = 0; v < h->vertex_count; v++)
+            if (vec3_dot(face->n, hull_vertices(h)[v]) > face->d + slack)
+                return fail(error, ABUT_FAILED, "hull: vertex %d lies above face %d", v, f);
+    }
+    for (int32_t v = 0; v < h->vertex_count; v++)
+        for (int32_t k = hull_descent_start(h)[v]; k < hull_descent_start(h)[v + 1]; k++)
+            if (hull_descents(h)[k] <= v || hull_descents(h)[k] >= h->vertex_count)
+                return fail(error, ABUT_FAILED, "hull: the descents of vertex %d do not lead to finer ones", v);
+    return ABUT_OK;
+}
