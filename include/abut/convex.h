@@ -30,8 +30,8 @@ typedef struct abut_hull abut_hull;
 ABUT_API abut_status abut_hull_create(const abut_context *context, const abut_vec3 *points, int64_t count,
                                       abut_hull **hull, abut_error *error);
 /* The hull of a solid's vertices: the solid itself, when it is convex. */
-ABUT_API abut_status abut_hull_of_solid(const abut_context *context, const abut_solid *solid, abut_hull **hull,
-                                        abut_error *error);
+ABUT_API abut_status abut_hull_of_solid(const abut_context *context, const abut_solid *solid,
+                                        abut_hull **hull, abut_error *error);
 ABUT_API abut_status abut_hull_box(const abut_context *context, double lx, double ly, double lz,
                                    abut_hull **hull, abut_error *error);
 ABUT_API void abut_hull_free(const abut_context *context, abut_hull *hull);
@@ -51,7 +51,8 @@ ABUT_API abut_mass abut_hull_mass(const abut_hull *hull, double density);
 
 /* Reading a hull, in shape coordinates.  Corners run counter-clockwise seen from outside. */
 ABUT_API abut_vec3 abut_hull_vertex(const abut_hull *hull, int64_t vertex);
-ABUT_API int64_t abut_hull_vertex_source(const abut_hull *hull, int64_t vertex); /* which of the points given */
+ABUT_API int64_t abut_hull_vertex_source(const abut_hull *hull,
+                                         int64_t vertex); /* which of the points given */
 ABUT_API void abut_hull_edge(const abut_hull *hull, int64_t edge, int64_t vertices[2], int64_t faces[2]);
 ABUT_API int64_t abut_hull_face(const abut_hull *hull, int64_t face, abut_vec3 *normal, int64_t *vertices,
                                 int64_t capacity); /* returns the number of corners */
@@ -70,8 +71,8 @@ typedef enum abut_convex_kind {
 typedef struct abut_convex {
     abut_convex_kind kind;
     const abut_hull *hull;
-    double radius; /* SPHERE, CAPSULE, CYLINDER */
-    double length; /* CAPSULE: between the centres of its ends; CYLINDER: height */
+    double radius;  /* SPHERE, CAPSULE, CYLINDER */
+    double length;  /* CAPSULE: between the centres of its ends; CYLINDER: height */
     abut_vec3 axes; /* ELLIPSOID: half axes */
 } abut_convex;
 ABUT_API abut_convex abut_convex_hull(const abut_hull *hull);
@@ -85,7 +86,11 @@ ABUT_API abut_vec3 abut_convex_support(const abut_convex *shape, abut_vec3 direc
 
 /* ---- growth distance, features and contact points */
 
-typedef enum abut_feature_kind { ABUT_FEATURE_VERTEX, ABUT_FEATURE_EDGE, ABUT_FEATURE_FACE } abut_feature_kind;
+typedef enum abut_feature_kind {
+    ABUT_FEATURE_VERTEX,
+    ABUT_FEATURE_EDGE,
+    ABUT_FEATURE_FACE
+} abut_feature_kind;
 ABUT_API const char *abut_feature_name(abut_feature_kind kind); /* "vertex", "edge", "face" */
 
 /* A vertex, an edge or a face of a hull by its number.  Analytic shapes: a cylinder has the faces 0 (bottom)
@@ -109,10 +114,10 @@ typedef struct abut_convex_point {
 } abut_convex_point;
 
 typedef struct abut_convex_options {
-    double angle;       /* radians: features whose normal is this close to the contact normal count as
-                           facing it; 5e-7, so that they lie within the touching distance of each other */
+    double angle;        /* radians: features whose normal is this close to the contact normal count as
+                            facing it; 5e-7, so that they lie within the touching distance of each other */
     double far_distance; /* metres: once the shapes are known to be farther apart, stop (infinity: never) */
-    bool no_points;     /* only growth, normal and distance */
+    bool no_points;      /* only growth, normal and distance */
 } abut_convex_options;
 ABUT_API abut_convex_options abut_default_convex_options(void);
 
@@ -124,12 +129,13 @@ typedef struct abut_convex_cache {
 } abut_convex_cache;
 
 typedef struct abut_convex_result {
-    abut_convex_point *points; /* in: the caller's memory for contact points, abut_convex_capacity() of them */
-    int capacity;              /* in */
+    abut_convex_point
+        *points;  /* in: the caller's memory for contact points, abut_convex_capacity() of them */
+    int capacity; /* in */
     double growth;
-    double distance;    /* along the normal: normal . (lowest of A - highest of B); (growth - 1) times the
-                           extent of both along the normal */
-    abut_vec3 normal;   /* unit, from B to A */
+    double distance;  /* along the normal: normal . (lowest of A - highest of B); (growth - 1) times the
+                         extent of both along the normal */
+    abut_vec3 normal; /* unit, from B to A */
     abut_feature feature[2];
     int point_count;
     bool is_aligned;    /* see abut_convex_point */

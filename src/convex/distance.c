@@ -15,8 +15,8 @@ static abut_status check_pose(const abut_pose *p, const char *which, abut_error 
     if (!vec3_is_finite(p->position) || !isfinite(length2))
         return fail(error, ABUT_INVALID, "pose %s is not finite; give numbers", which);
     if (fabs(length2 - 1) > 2e-6)
-        return fail(error, ABUT_INVALID, "pose %s: the quaternion has length %.9g; give one of length 1", which,
-                    sqrt(length2));
+        return fail(error, ABUT_INVALID, "pose %s: the quaternion has length %.9g; give one of length 1",
+                    which, sqrt(length2));
     return ABUT_OK;
 }
 
@@ -30,7 +30,8 @@ static abut_status check(const abut_convex *a, const abut_pose *pa, const abut_c
     if (!(o->angle >= 0 && o->angle < 1))
         return fail(error, ABUT_INVALID, "angle is %g; give radians from 0 to 1", o->angle);
     if (!o->no_points && (!r->points || r->capacity < abut_convex_capacity(a, b)))
-        return fail(error, ABUT_INVALID, "room for %d contact points; this pair needs %d (abut_convex_capacity)",
+        return fail(error, ABUT_INVALID,
+                    "room for %d contact points; this pair needs %d (abut_convex_capacity)",
                     r->points ? r->capacity : 0, abut_convex_capacity(a, b));
     return ABUT_OK;
 }
@@ -48,9 +49,9 @@ static convex_pair make_pair(const abut_convex *a, abut_pose pa, const abut_conv
 /* Below this, relative to the size, the direction between the centres is rounding. */
 static const double COINCIDENT = 1e-13;
 
-abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const abut_convex *b, abut_pose pose_b,
-                                 const abut_convex_options *options, abut_convex_cache *cache,
-                                 abut_convex_result *r, abut_error *error) {
+abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const abut_convex *b,
+                                 abut_pose pose_b, const abut_convex_options *options,
+                                 abut_convex_cache *cache, abut_convex_result *r, abut_error *error) {
     abut_convex_options o = options ? *options : abut_default_convex_options();
     abut_status status = check(a, &pose_a, b, &pose_b, &o, r, error);
     if (status != ABUT_OK) return status;
@@ -61,7 +62,8 @@ abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const a
     else
         status = convex_grow(&p, o.far_distance, cache, &t);
     if (status != ABUT_OK)
-        return fail(error, status, "growth distance: %d support points were not enough; are the shapes extremely flat?",
+        return fail(error, status,
+                    "growth distance: %d support points were not enough; are the shapes extremely flat?",
                     t.iterations);
 
     r->growth = t.growth, r->normal = vec3_neg(t.n), r->distance = vec3_dot(t.n, p.c) - t.extent;

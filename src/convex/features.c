@@ -36,8 +36,12 @@ typedef struct mark {
 } mark;
 
 static view look(const convex_pair *p, const convex_touch *t, bool is_a, abut_feature f) {
-    view v = {.pair = p, .is_a = is_a, .feature = f, .shape = is_a ? p->a : p->b,
-              .rotation = is_a ? p->ra : p->rb, .offset = is_a ? vec3_zero() : p->c};
+    view v = {.pair = p,
+              .is_a = is_a,
+              .feature = f,
+              .shape = is_a ? p->a : p->b,
+              .rotation = is_a ? p->ra : p->rb,
+              .offset = is_a ? vec3_zero() : p->c};
     v.facing = mat3_tmul_vec(v.rotation, is_a ? t->n : vec3_neg(t->n));
     v.count = shape_corner_count(v.shape, f);
     return v;
@@ -70,7 +74,8 @@ static double left_of(vec3 q, vec3 e, vec3 p) {
 
 static double face_height(const view *v, const plane_frame *f, vec3 p) {
     /* the plane through three spread corners, as a height over x, y: exact enough for faces that face n */
-    mark o = corner_mark(v, f, 0), a = corner_mark(v, f, v->count / 3), b = corner_mark(v, f, 2 * v->count / 3);
+    mark o = corner_mark(v, f, 0), a = corner_mark(v, f, v->count / 3),
+         b = corner_mark(v, f, 2 * v->count / 3);
     vec3 n = vec3_cross(vec3_sub(a.p, o.p), vec3_sub(b.p, o.p));
     if (v->shape->kind == ABUT_CONVEX_HULL) {
         vec3 world = mat3_mul_vec(v->rotation, hull_faces(v->shape->hull)[v->feature.id].n);
@@ -157,7 +162,8 @@ static void emit_segment(const view *v, const plane_frame *f, vec3 p0, vec3 p1, 
 }
 
 /* An edge of `v` over the face of `other`. */
-static void intersect_edge_face(const view *v, const view *other, const plane_frame *f, abut_convex_result *r) {
+static void intersect_edge_face(const view *v, const view *other, const plane_frame *f,
+                                abut_convex_result *r) {
     mark a = corner_mark(v, f, 0), b = corner_mark(v, f, 1);
     segment_end end[2] = {{0, feature(ABUT_FEATURE_VERTEX, a.vertex), other->feature},
                           {1, feature(ABUT_FEATURE_VERTEX, b.vertex), other->feature}};
@@ -177,7 +183,8 @@ static void intersect_parallel(const view *a, const view *b, const plane_frame *
                                const mark pb[2], abut_convex_result *r) {
     vec3 along = vec3_sub(pb[1].p, pb[0].p);
     double wide = fmax(f->band, 1e-6 * length2(along));
-    if (fabs(left_of(pb[0].p, along, pa[0].p)) > wide || fabs(left_of(pb[0].p, along, pa[1].p)) > wide) return;
+    if (fabs(left_of(pb[0].p, along, pa[0].p)) > wide || fabs(left_of(pb[0].p, along, pa[1].p)) > wide)
+        return;
     segment_end end[2] = {{0, feature(ABUT_FEATURE_VERTEX, pa[0].vertex), b->feature},
                           {1, feature(ABUT_FEATURE_VERTEX, pa[1].vertex), b->feature}};
     for (int k = 0; k < 2; k++) {
@@ -192,7 +199,8 @@ static void intersect_parallel(const view *a, const view *b, const plane_frame *
 
 /* Two edges: their crossing, or the common piece when they are parallel. */
 static void intersect_edges(const view *a, const view *b, const plane_frame *f, abut_convex_result *r) {
-    mark pa[2] = {corner_mark(a, f, 0), corner_mark(a, f, 1)}, pb[2] = {corner_mark(b, f, 0), corner_mark(b, f, 1)};
+    mark pa[2] = {corner_mark(a, f, 0), corner_mark(a, f, 1)},
+         pb[2] = {corner_mark(b, f, 0), corner_mark(b, f, 1)};
     vec3 ea = vec3_sub(pa[1].p, pa[0].p), eb = vec3_sub(pb[1].p, pb[0].p), from = vec3_sub(pb[0].p, pa[0].p);
     double la = length2(ea), lb = length2(eb), area = cross2(ea, eb);
     if (fabs(area) <= 1e-7 * la * lb) {
@@ -200,14 +208,16 @@ static void intersect_edges(const view *a, const view *b, const plane_frame *f, 
         return;
     }
     double ta = cross2(from, eb) / area, tb = cross2(from, ea) / area;
-    if (ta * la < -f->band || (ta - 1) * la > f->band || tb * lb < -f->band || (tb - 1) * lb > f->band) return;
+    if (ta * la < -f->band || (ta - 1) * la > f->band || tb * lb < -f->band || (tb - 1) * lb > f->band)
+        return;
     emit(r, vec3_axpy(pa[0].p, fmin(1, fmax(0, ta)), ea), a->feature, b->feature);
 }
 
 /* ---- two faces: Sutherland and Hodgman in a ring
  *
- * The ring starts as A's corners and is clipped by one side of B after the other, read at its head and written
- * at its tail.  While it turns, `distance` names the edge that starts at a point: e + 1 for A's edge e,
+ * The ring starts as A's corners and is clipped by one side of B after the other, read at its head and
+ * written at its tail.  While it turns, `distance` names the edge that starts at a point: e + 1 for A's edge
+ * e,
  * -(e + 1) for B's; `b` keeps the feature's vertex positions out of it. */
 typedef struct ring {
     abut_convex_point *at;
@@ -237,8 +247,8 @@ typedef struct side {
 } side;
 
 /* Where p -> next (along A's edge or an earlier side of B) crosses the side. */
-static abut_convex_point crossing(const side *s, const abut_convex_point *p, const abut_convex_point *next, double dp,
-                                  double dn) {
+static abut_convex_point crossing(const side *s, const abut_convex_point *p, const abut_convex_point *next,
+                                  double dp, double dn) {
     abut_convex_point x = {.a = vec3_lerp(p->a, next->a, dp / (dp - dn))};
     int32_t edge = (int32_t)fabs(p->distance) - 1;
     if (p->distance > 0) {
@@ -298,15 +308,24 @@ static void intersect_faces(const view *a, const view *b, const plane_frame *f, 
     ring g = {.at = r->points, .capacity = a->count + b->count + 2};
     for (int i = 0; i < a->count; i++) {
         mark m = corner_mark(a, f, i);
-        ring_push(&g, (abut_convex_point){.a = {m.p.x, m.p.y, 0}, .distance = m.edge + 1.0,
+        ring_push(&g, (abut_convex_point){.a = {m.p.x, m.p.y, 0},
+                                          .distance = m.edge + 1.0,
                                           .feature = {feature(ABUT_FEATURE_VERTEX, m.vertex), b->feature}});
     }
     mark before = corner_mark(b, f, b->count - 1), q = corner_mark(b, f, 0);
     for (int i = 0; i < b->count; i++) {
         mark next = corner_mark(b, f, (i + 1) % b->count);
-        side s = {.a = a, .b = b, .q = q.p, .e = vec3_sub(next.p, q.p), .edge = q.edge, .vertex = q.vertex,
-                  .edge_before = before.edge, .edge_after = next.edge, .vertex_after = next.vertex,
-                  .q_after = next.p, .band = f->band};
+        side s = {.a = a,
+                  .b = b,
+                  .q = q.p,
+                  .e = vec3_sub(next.p, q.p),
+                  .edge = q.edge,
+                  .vertex = q.vertex,
+                  .edge_before = before.edge,
+                  .edge_after = next.edge,
+                  .vertex_after = next.vertex,
+                  .q_after = next.p,
+                  .band = f->band};
         clip(&g, &s);
         before = q, q = next;
     }

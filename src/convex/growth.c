@@ -18,43 +18,56 @@
  * ray, which vanishes as it converges, and its direction is lost; the normal of the simplex is not. */
 #include "convex/pair.h"
 
-enum { MOST_STEPS = 500 };
+enum {
+    MOST_STEPS = 500,
+    LEAN_ROUNDS = 4 /* of surrounding the ray with directions that lean; horizontal ones cannot fail */
+};
 
 /* Bounds that agree to this, relative to the size of K, are equal: a few dozen roundings. */
 static const double AGREE = 1e-14;
 
 typedef struct corner {
-    vec3 k;       /* a - b */
-    vec3 a;       /* the point of A; all in ray axes */
+    vec3 k; /* a - b */
+    vec3 a; /* the point of A; all in ray axes */
     int32_t va, vb;
 } corner;
 
 typedef struct ray {
     const convex_pair *pair;
-    mat3 ra, rb; /* shape axes to ray axes */
-    mat3 frame;  /* ray axes to world axes: its columns are e1, e2, c/|c| */
+    mat3 ra, rb;   /* shape axes to ray axes */
+    mat3 frame;    /* ray axes to world axes: its columns are e1, e2, c/|c| */
     double length; /* |c| */
     double far_distance;
     corner s[3];
     int steps;
-    double z_out; /* least bound from outside, and its direction */
-    vec3 n_out;
-    bool is_far;
+    double z_out; /* least bound from outside, */
+    vec3 n_out;   /* the direction that gave it, */
+    corner w_out; /* and its support point */
+    bool is_hulls, is_far;
 } ray;
 
-/* S(n), and what n tells about the ray. */
-static corner reach(ray *r, vec3 n) {
-    corner w;
-    vec3 a = shape_support(r->pair->a, mat3_tmul_vec(r->ra, n), &w.va);
-    vec3 b = shape_support(r->pair->b, vec3_neg(mat3_tmul_vec(r->rb, n)), &w.vb);
-    w.a = mat3_mul_vec(r->ra, a);
+/* What n with support point w tells about the ray. */
+static void bound(ray *r, vec3 n, const corner *w) {
+    if (!(n.z > 0)) return;
+    double h = vec3_dot(n, w->k), z = h / n.z;
+    if (z < r->z_out) r->z_out = z, r->n_out = n, r->w_out = *w;
+    if (n.z * r->length - h > r->far_distance * vec3_length(n)) r->is_far = true;
+}
+
+static corner make_corner(const ray *r, vec3 a, vec3 b, int32_t va, int32_t vb) {
+    corner w = {.a = mat3_mul_vec(r->ra, a), .va = va, .vb = vb};
     w.k = vec3_sub(w.a, mat3_mul_vec(r->rb, b));
+    return w;
+}
+
+/* S(n) */
+static corner reach(ray *r, vec3 n) {
+    int32_t va, vb;
+    vec3 a = shape_support(r->pair->a, mat3_tmul_vec(r->ra, n), &va);
+    vec3 b = shape_support(r->pair->b, vec3_neg(mat3_tmul_vec(r->rb, n)), &vb);
+    corner w = make_corner(r, a, b, va, vb);
     r->steps++;
-    if (n.z > 0) {
-        double h = vec3_dot(n, w.k), z = h / n.z;
-        if (z < r->z_out) r->z_out = z, r->n_out = n;
-        if (isfinite(r->far_distance) && n.z * r->length - h > r->far_distance * vec3_length(n)) r->is_far = true;
-    }
+    bound(r, n, &w);
     return w;
 }
 
@@ -73,44 +86,41 @@ static vec3 lean(vec3 edge, vec3 side) {
 
 /* Takes the support point of a leaning direction; if its shadow does not pass the origin, of the horizontal
  * one, whose shadow does, because the origin is inside K. */
-static corner pass(ray *r, vec3 edge, vec3 side) {
-    corner w = reach(r, lean(edge, side));
+static corner pass(ray *r, vec3 leaning, vec3 side) {
+    corner w = reach(r, leaning);
     return vec3_dot(side, w.k) > 0 ? w : reach(r, side);
 }
 
-/* Puts three corners, counter-clockwise, around the ray: GJK in the plane of shadows.  False when the ray
- * goes through the first corner or the shadow is too flat to turn. */
-static bool surround(ray *r) {
-    double tiny = AGREE * r->pair->size;
+typedef enum surround_result { SURROUNDED, THROUGH_CORNER, TOO_FLAT } surround_result;
+
+/* Puts three corners, counter-clockwise, around the ray: GJK in the plane of shadows. */
+static surround_result surround(ray *r) {
     r->s[0] = reach(r, vec3_make(0, 0, 1));
     vec3 q = r->s[0].k;
     double off = sqrt(q.x * q.x + q.y * q.y);
-    if (off <= tiny || r->is_far) return false;
+    if (off <= AGREE * r->pair->size || r->is_far) return THROUGH_CORNER;
     vec3 back = vec3_make(-q.x / off, -q.y / off, 0);
-    corner w = reach(r, vec3_make(back.x, back.y, 1));
-    r->s[1] = vec3_dot(back, w.k) > 0 ? w : reach(r, back);
-    while (r->steps < MOST_STEPS && !r->is_far) {
-        /* the side of the origin, left of s0 s1; on the line: either */
-        vec3 edge = vec3_sub(r->s[1].k, r->s[0].k);
+    r->s[1] = pass(r, vec3_make(back.x, back.y, 1), back);
+    for (int round = 0; r->steps < MOST_STEPS && !r->is_far; round++) {
         if (cross2(r->s[0].k, r->s[1].k) < 0) {
             corner swap = r->s[0];
-            r->s[0] = r->s[1], r->s[1] = swap, edge = vec3_neg(edge);
+            r->s[0] = r->s[1], r->s[1] = swap;
         }
-        vec3 side = vec3_unit(vec3_make(-edge.y, edge.x, 0));
-        if (vec3_length2(side) <= 0) return false;
-        r->s[2] = pass(r, edge, side);
-        if (turn2(r->s[0].k, r->s[1].k, r->s[2].k) <= 0) return false;
+        vec3 edge = vec3_sub(r->s[1].k, r->s[0].k), side = vec3_unit(vec3_make(-edge.y, edge.x, 0));
+        r->s[2] = round < LEAN_ROUNDS ? pass(r, lean(edge, side), side) : reach(r, side);
+        if (!(turn2(r->s[0].k, r->s[1].k, r->s[2].k) > 0)) return TOO_FLAT;
         if (cross2(r->s[1].k, r->s[2].k) < 0)
             r->s[0] = r->s[2];
         else if (cross2(r->s[2].k, r->s[0].k) < 0)
             r->s[1] = r->s[2];
         else
-            return true;
+            return SURROUNDED;
     }
-    return false;
+    return TOO_FLAT;
 }
 
-/* w replaces a corner so that the ray stays inside: the wedge of shadows opposite to w's holds (s_i, s_i+1). */
+/* w replaces a corner so that the ray stays inside: the wedge of shadows opposite to w's holds (s_i, s_i+1).
+ */
 static void replace(ray *r, const corner *w) {
     double side[3];
     for (int i = 0; i < 3; i++) side[i] = cross2(w->k, r->s[i].k);
@@ -124,20 +134,23 @@ static void replace(ray *r, const corner *w) {
     r->s[0] = *w;
 }
 
-/* Raises the simplex until the bounds agree.  True when they do. */
+static bool same_corner(const corner *a, const corner *b) { return a->va == b->va && a->vb == b->vb; }
+
+/* Raises the simplex until the bounds agree, or until nothing moves any more: then rounding is all that
+ * separates them, and polishing decides.  False when the budget is used up. */
 static bool raise(ray *r) {
-    double size = r->pair->size;
+    double z_in = -INFINITY;
     while (r->steps < MOST_STEPS) {
-        vec3 e1 = vec3_sub(r->s[1].k, r->s[0].k), e2 = vec3_sub(r->s[2].k, r->s[0].k), n = vec3_cross(e1, e2);
-        double length = vec3_length(n);
-        if (!(n.z > 1e-15 * length)) return false;
-        n = vec3_scale(n, 1 / length);
+        vec3 e1 = vec3_sub(r->s[1].k, r->s[0].k), e2 = vec3_sub(r->s[2].k, r->s[0].k),
+             n = vec3_unit(vec3_cross(e1, e2));
+        if (!(n.z > 0)) return true;
+        double here = vec3_dot(n, r->s[0].k), out = r->z_out;
         corner w = reach(r, n);
-        if (r->is_far) return true;
-        for (int i = 0; i < 3; i++)
-            if (w.va == r->s[i].va && w.vb == r->s[i].vb && w.va + w.vb > 0) return true;
-        double above = vec3_dot(n, w.k) - vec3_dot(n, r->s[0].k);
-        if (above <= AGREE * size) return true;
+        if (r->is_far || vec3_dot(n, w.k) - here <= AGREE * r->pair->size) return true;
+        for (int i = 0; r->is_hulls && i < 3; i++)
+            if (same_corner(&w, &r->s[i])) return true;
+        if (here / n.z <= z_in && r->z_out >= out && r->steps > MOST_STEPS / 4) return true;
+        z_in = fmax(z_in, here / n.z);
         replace(r, &w);
     }
     return false;
@@ -146,15 +159,14 @@ static bool raise(ray *r) {
 /* The simplex of the last query, if it still surrounds the ray. */
 static bool recall(ray *r, const abut_convex_cache *cache) {
     const abut_convex *a = r->pair->a, *b = r->pair->b;
-    if (!cache || cache->count != 3 || a->kind != ABUT_CONVEX_HULL || b->kind != ABUT_CONVEX_HULL) return false;
+    if (!cache || cache->count != 3 || !r->is_hulls) return false;
     for (int i = 0; i < 3; i++) {
         int32_t va = cache->a[i], vb = cache->b[i];
         if (va < 0 || va >= a->hull->vertex_count || vb < 0 || vb >= b->hull->vertex_count) return false;
-        vec3 pa = mat3_mul_vec(r->ra, hull_vertices(a->hull)[va]);
-        vec3 pb = mat3_mul_vec(r->rb, hull_vertices(b->hull)[vb]);
-        r->s[i] = (corner){.k = vec3_sub(pa, pb), .a = pa, .va = va, .vb = vb};
+        r->s[i] = make_corner(r, hull_vertices(a->hull)[va], hull_vertices(b->hull)[vb], va, vb);
     }
-    return cross2(r->s[0].k, r->s[1].k) > 0 && cross2(r->s[1].k, r->s[2].k) > 0 && cross2(r->s[2].k, r->s[0].k) > 0;
+    return cross2(r->s[0].k, r->s[1].k) > 0 && cross2(r->s[1].k, r->s[2].k) > 0 &&
+           cross2(r->s[2].k, r->s[0].k) > 0;
 }
 
 static void remember(const ray *r, abut_convex_cache *cache) {
@@ -165,15 +177,34 @@ static void remember(const ray *r, abut_convex_cache *cache) {
 
 /* ---- polishing: the exact normal of the features that the ray found */
 
-/* h(n) / n.z for a direction in ray axes, with honest supports; keeps it when it bounds the ray lower, or
- * equally within rounding (a normal of a feature is better than one computed from a simplex). */
-static void try_direction(ray *r, vec3 n) {
+/* Measures a direction near n_out with honest supports, and takes it when it bounds the ray as low within
+ * `loss`: the normal of a feature is better than the same computed from a simplex. */
+static void prefer(ray *r, vec3 n, double loss) {
     if (!(n.z > 0)) return;
-    double before = r->z_out;
-    vec3 n_before = r->n_out;
-    r->z_out = INFINITY;
-    reach(r, n);
-    if (!(r->z_out <= before + 4 * AGREE * r->pair->size)) r->z_out = before, r->n_out = n_before;
+    const abut_hull *a = r->pair->a->hull, *b = r->pair->b->hull;
+    int32_t va = hull_climb(a, mat3_tmul_vec(r->ra, n), r->w_out.va);
+    int32_t vb = hull_climb(b, vec3_neg(mat3_tmul_vec(r->rb, n)), r->w_out.vb);
+    corner w = make_corner(r, hull_vertices(a)[va], hull_vertices(b)[vb], va, vb);
+    double z = vec3_dot(n, w.k) / n.z;
+    if (z <= r->z_out + loss) r->z_out = z, r->n_out = n, r->w_out = w;
+}
+
+/* Where the ray leaves through an edge or a corner of K, many normals are equally good: an arc or a region of
+ * them.  The one nearest to the ray is taken, so that a ridge that lies on a ridge is pressed square. */
+static void straighten(ray *r) {
+    double tiny = 1e-12 * r->pair->size, least = INFINITY;
+    int on = 0;
+    for (int i = 0; i < 3; i++) {
+        vec3 p = r->s[i].k, e = vec3_sub(r->s[(i + 1) % 3].k, p);
+        double off = fabs(cross2(e, p)) / sqrt(e.x * e.x + e.y * e.y);
+        if (off < least) least = off, on = i;
+    }
+    if (!(least <= tiny)) return;
+    double loss = 4 * AGREE * r->pair->size;
+    vec3 z = {0, 0, 1}, e = vec3_unit(vec3_sub(r->s[(on + 1) % 3].k, r->s[on].k));
+    prefer(r, vec3_unit(vec3_axpy(z, -e.z, e)), loss);
+    for (int i = 0; i < 3; i++)
+        if (vec3_length(vec3_make(r->s[i].k.x, r->s[i].k.y, 0)) <= tiny) prefer(r, z, loss);
 }
 
 static vec3 edge_vector(const abut_hull *h, int32_t edge) {
@@ -184,20 +215,20 @@ static vec3 edge_vector(const abut_hull *h, int32_t edge) {
 /* If the direction is, within `near` radians, the normal of a face or orthogonal to an edge of each, then
  * that exactly. */
 static void polish(ray *r) {
-    const abut_convex *a = r->pair->a, *b = r->pair->b;
-    const double near = 1e-6;
+    const abut_hull *a = r->pair->a->hull, *b = r->pair->b->hull;
+    const double near = 1e-6, loss = 4 * AGREE * r->pair->size;
     vec3 n = vec3_unit(r->n_out);
-    if (a->kind != ABUT_CONVEX_HULL || b->kind != ABUT_CONVEX_HULL) return;
-    vec3 na = mat3_tmul_vec(r->ra, n), nb = vec3_neg(mat3_tmul_vec(r->rb, n));
-    abut_feature fa = hull_feature(a->hull, na, hull_support(a->hull, na), near);
-    abut_feature fb = hull_feature(b->hull, nb, hull_support(b->hull, nb), near);
-    if (fa.kind == ABUT_FEATURE_FACE) try_direction(r, mat3_mul_vec(r->ra, hull_faces(a->hull)[fa.id].n));
-    if (fb.kind == ABUT_FEATURE_FACE) try_direction(r, vec3_neg(mat3_mul_vec(r->rb, hull_faces(b->hull)[fb.id].n)));
-    if (fa.kind == ABUT_FEATURE_EDGE && fb.kind == ABUT_FEATURE_EDGE) {
-        vec3 ea = mat3_mul_vec(r->ra, edge_vector(a->hull, fa.id));
-        vec3 eb = mat3_mul_vec(r->rb, edge_vector(b->hull, fb.id)), cross = vec3_cross(ea, eb);
-        double sine = vec3_length(cross) / (vec3_length(ea) * vec3_length(eb));
-        if (sine > near) try_direction(r, cross.z > 0 ? cross : vec3_neg(cross));
+    abut_feature fa = hull_feature(a, mat3_tmul_vec(r->ra, n), r->w_out.va, near);
+    abut_feature fb = hull_feature(b, vec3_neg(mat3_tmul_vec(r->rb, n)), r->w_out.vb, near);
+    if (fa.kind == ABUT_FEATURE_FACE) {
+        prefer(r, mat3_mul_vec(r->ra, hull_faces(a)[fa.id].n), loss);
+    } else if (fb.kind == ABUT_FEATURE_FACE) {
+        prefer(r, vec3_neg(mat3_mul_vec(r->rb, hull_faces(b)[fb.id].n)), loss);
+    } else if (fa.kind == ABUT_FEATURE_EDGE && fb.kind == ABUT_FEATURE_EDGE) {
+        vec3 ea = mat3_mul_vec(r->ra, edge_vector(a, fa.id)), eb = mat3_mul_vec(r->rb, edge_vector(b, fb.id));
+        vec3 cross = vec3_cross(ea, eb);
+        bool parallel = vec3_length2(cross) <= near * near * vec3_length2(ea) * vec3_length2(eb);
+        if (!parallel) prefer(r, vec3_unit(cross.z > 0 ? cross : vec3_neg(cross)), loss);
     }
 }
 
@@ -206,6 +237,7 @@ static void polish(ray *r) {
 /* Ray axes: z along c, x and y any. */
 static void aim(ray *r, const convex_pair *p) {
     r->pair = p, r->length = vec3_length(p->c), r->z_out = INFINITY;
+    r->is_hulls = p->a->kind == ABUT_CONVEX_HULL && p->b->kind == ABUT_CONVEX_HULL;
     vec3 z = vec3_scale(p->c, 1 / r->length), x = vec3_orthogonal(z), y = vec3_cross(z, x);
     r->frame = (mat3){x, y, z};
     r->ra = mat3_mul(mat3_transpose(r->frame), p->ra);
@@ -233,17 +265,19 @@ double convex_extent(const convex_pair *p, vec3 n, int32_t support[2], vec3 witn
     return vec3_dot(n, vec3_sub(witness[0], witness[1]));
 }
 
-abut_status convex_grow(const convex_pair *p, double far_distance, abut_convex_cache *cache, convex_touch *out) {
+abut_status convex_grow(const convex_pair *p, double far_distance, abut_convex_cache *cache,
+                        convex_touch *out) {
     ray r = {.far_distance = far_distance};
     aim(&r, p);
-    bool simplex = recall(&r, cache) || surround(&r), done = !simplex || r.is_far;
-    if (simplex && !r.is_far) done = raise(&r);
+    surround_result start = recall(&r, cache) ? SURROUNDED : surround(&r);
+    bool simplex = start == SURROUNDED, done = r.is_far || start == THROUGH_CORNER || (simplex && raise(&r));
     if (simplex && done) remember(&r, cache);
-    if (!r.is_far) polish(&r);
-    vec3 support[2];
-    out->n = mat3_mul_vec(r.frame, vec3_unit(r.n_out));
-    out->extent = convex_extent(p, out->n, out->support, support);
-    out->growth = vec3_dot(out->n, p->c) / out->extent;
+    if (r.is_hulls && simplex && !r.is_far) straighten(&r), polish(&r);
+    double length = vec3_length(r.n_out);
+    out->n = mat3_mul_vec(r.frame, vec3_scale(r.n_out, 1 / length));
+    out->extent = vec3_dot(r.n_out, r.w_out.k) / length;
+    out->growth = r.length / r.z_out;
+    out->support[0] = r.w_out.va, out->support[1] = r.w_out.vb;
     out->iterations = r.steps, out->is_far = r.is_far;
     find_witness(&r, simplex, out);
     return done ? ABUT_OK : ABUT_BUDGET;

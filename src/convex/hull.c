@@ -13,7 +13,8 @@ static inline lanes load(const double *p) {
     return out;
 }
 
-/* The farthest of the first `count` vertices, two and two at a time; among equals any, but always the same. */
+/* The farthest of the first `count` vertices, two and two at a time; among equals any, but always the same.
+ */
 static int32_t farthest_of(const abut_hull *h, vec3 d, int32_t count) {
     const double *x = hull_x(h), *y = hull_y(h), *z = hull_z(h);
     lanes dx = {d.x, d.x}, dy = {d.y, d.y}, dz = {d.z, d.z}, best[2];
@@ -107,9 +108,16 @@ abut_feature hull_feature(const abut_hull *h, vec3 n, int32_t support, double an
 /* ---- facts */
 
 abut_hull_facts abut_hull_facts_of(const abut_hull *h) {
-    return (abut_hull_facts){.vertices = h->vertex_count, .edges = h->edge_count, .faces = h->face_count,
-                             .most_corners = h->most_corners, .volume = h->volume, .area = h->area,
-                             .radius = h->radius, .center = h->center, .bounds = h->bounds, .hash = h->hash,
+    return (abut_hull_facts){.vertices = h->vertex_count,
+                             .edges = h->edge_count,
+                             .faces = h->face_count,
+                             .most_corners = h->most_corners,
+                             .volume = h->volume,
+                             .area = h->area,
+                             .radius = h->radius,
+                             .center = h->center,
+                             .bounds = h->bounds,
+                             .hash = h->hash,
                              .bytes = (size_t)h->bytes};
 }
 
@@ -133,7 +141,8 @@ void abut_hull_edge(const abut_hull *h, int64_t edge, int64_t vertices[2], int64
     }
 }
 
-int64_t abut_hull_face(const abut_hull *h, int64_t face, abut_vec3 *normal, int64_t *vertices, int64_t capacity) {
+int64_t abut_hull_face(const abut_hull *h, int64_t face, abut_vec3 *normal, int64_t *vertices,
+                       int64_t capacity) {
     const hull_face *f = &hull_faces(h)[face];
     if (normal) *normal = f->n;
     for (int64_t i = 0; i < f->corner_count && i < capacity; i++)
@@ -160,14 +169,17 @@ static abut_status validate_topology(const abut_hull *h, abut_error *error) {
             const hull_edge *e = &hull_edges(h)[c->edge];
             int side = e->vertex[0] != c->vertex;
             if (e->vertex[side] != c->vertex || e->vertex[1 - side] != next->vertex || e->face[side] != f)
-                return fail(error, ABUT_FAILED, "hull: corner %d of face %d does not agree with its edge", i, f);
+                return fail(error, ABUT_FAILED, "hull: corner %d of face %d does not agree with its edge", i,
+                            f);
         }
     }
     for (int32_t v = 0; v < h->vertex_count; v++)
         for (int32_t k = hull_star_start(h)[v]; k < hull_star_start(h)[v + 1]; k++) {
             const hull_edge *e = &hull_edges(h)[hull_stars(h)[k].edge];
-            if (e->vertex[0] + e->vertex[1] != v + hull_stars(h)[k].vertex || (e->vertex[0] != v && e->vertex[1] != v))
-                return fail(error, ABUT_FAILED, "hull: the star of vertex %d does not agree with its edges", v);
+            if (e->vertex[0] + e->vertex[1] != v + hull_stars(h)[k].vertex ||
+                (e->vertex[0] != v && e->vertex[1] != v))
+                return fail(error, ABUT_FAILED, "hull: the star of vertex %d does not agree with its edges",
+                            v);
         }
     return ABUT_OK;
 }
@@ -189,6 +201,7 @@ abut_status hull_validate(const abut_hull *h, abut_error *error) {
     for (int32_t v = 0; v < h->vertex_count; v++)
         for (int32_t k = hull_descent_start(h)[v]; k < hull_descent_start(h)[v + 1]; k++)
             if (hull_descents(h)[k] <= v || hull_descents(h)[k] >= h->vertex_count)
-                return fail(error, ABUT_FAILED, "hull: the descents of vertex %d do not lead to finer ones", v);
+                return fail(error, ABUT_FAILED, "hull: the descents of vertex %d do not lead to finer ones",
+                            v);
     return ABUT_OK;
 }

@@ -16,8 +16,8 @@
  * so the region that holds a direction n is the vertex farthest along n: the support mapping.  It is searched
  * in logarithmic time by the hierarchy of Dobkin and Kirkpatrick: P_0 is the hull, P_(k+1) is what is left
  * when an independent set of vertices of small degree is taken off P_k.  If v is farthest among P_(k+1) and
- * some vertex w of P_k is farther, then w was taken off and is a neighbour of v in P_k; and no other vertex of
- * P_k is farther than w (its neighbours all belong to P_(k+1)).  So each vertex keeps one list, coarse to
+ * some vertex w of P_k is farther, then w was taken off and is a neighbour of v in P_k; and no other vertex
+ * of P_k is farther than w (its neighbours all belong to P_(k+1)).  So each vertex keeps one list, coarse to
  * fine, of the neighbours that were taken off; the search walks the list of v, moves to the first w that is
  * farther, and goes on with the list of w, all of which is finer. */
 #ifndef CONVEX_HULL_H
@@ -58,7 +58,7 @@ struct abut_hull {
         sources; /* byte offsets from the start */
     vec3 center; /* centre of mass, shape coordinates */
     double radius, volume, area;
-    box bounds;            /* shape coordinates */
+    box bounds;             /* shape coordinates */
     double unit_inertia[6]; /* about the centre, density 1 */
 };
 

@@ -89,8 +89,8 @@ static int32_t choose_independent(const level *l, char *chosen) {
 
 /* The hull of what is left when the chosen are off.  *found is false (and the peeling ends) when that is no
  * proper hull of all of them. */
-static abut_status coarser_level(builder *b, const level *fine, const char *chosen, int32_t removed, level *out,
-                                 bool *found) {
+static abut_status coarser_level(builder *b, const level *fine, const char *chosen, int32_t removed,
+                                 level *out, bool *found) {
     out->count = fine->count - removed;
     out->left = arena_alloc(&b->scratch, (size_t)out->count, sizeof *out->left);
     vec3 *positions = arena_alloc(&b->scratch, (size_t)out->count, sizeof *positions);
@@ -133,7 +133,8 @@ static abut_status peel(builder *b) {
             if (chosen[i] != 1) continue;
             int32_t v = fine.left[i];
             b->level[v] = rounds, b->peeled_start[2 * v] = used;
-            for (int32_t k = fine.start[i]; k < fine.start[i + 1]; k++) b->peeled[used++] = fine.left[fine.list[k]];
+            for (int32_t k = fine.start[i]; k < fine.start[i + 1]; k++)
+                b->peeled[used++] = fine.left[fine.list[k]];
             b->peeled_start[2 * v + 1] = used;
         }
         if (found) fine = coarse, rounds++;
@@ -161,7 +162,8 @@ static bool reorder(builder *b) {
         for (int32_t k = b->peeled_start[2 * v]; k < b->peeled_start[2 * v + 1]; k++)
             b->peeled[k] = fresh[b->peeled[k]];
     }
-    for (int32_t i = 0; i < b->polygons.corner_count; i++) b->polygons.corner[i] = fresh[b->polygons.corner[i]];
+    for (int32_t i = 0; i < b->polygons.corner_count; i++)
+        b->polygons.corner[i] = fresh[b->polygons.corner[i]];
     b->source = source, b->peeled_start = start;
     return true;
 }
@@ -234,7 +236,8 @@ static abut_hull *allocate_block(const builder *b) {
 static void measure(const builder *b, abut_hull *h) {
     vec3 inside = vec3_zero(), first = vec3_zero();
     for (int32_t v = 0; v < h->vertex_count; v++)
-        inside = vec3_axpy(inside, 1.0 / h->vertex_count, vec3_sub(b->points[b->source[v]], b->points[b->source[0]]));
+        inside = vec3_axpy(inside, 1.0 / h->vertex_count,
+                           vec3_sub(b->points[b->source[v]], b->points[b->source[0]]));
     inside = vec3_add(inside, b->points[b->source[0]]);
     mat3 second = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     double volume = 0;
@@ -246,7 +249,8 @@ static void measure(const builder *b, abut_hull *h) {
             vec3 r = vec3_sub(b->points[b->source[b->polygons.corner[i + 1]]], inside);
             vec3 sum = vec3_add(p, vec3_add(q, r));
             double v = vec3_triple(p, q, r) / 6;
-            mat3 m = mat3_add(mat3_add(mat3_outer(p, p), mat3_outer(q, q)), mat3_add(mat3_outer(r, r), mat3_outer(sum, sum)));
+            mat3 m = mat3_add(mat3_add(mat3_outer(p, p), mat3_outer(q, q)),
+                              mat3_add(mat3_outer(r, r), mat3_outer(sum, sum)));
             second = mat3_add(second, mat3_scale(m, v / 20));
             first = vec3_axpy(first, v / 4, sum);
             volume += v;
@@ -256,7 +260,7 @@ static void measure(const builder *b, abut_hull *h) {
     second = mat3_sub(second, mat3_scale(mat3_outer(c, c), volume));
     double trace = second.cx.x + second.cy.y + second.cz.z;
     double inertia[6] = {trace - second.cx.x, trace - second.cy.y, trace - second.cz.z,
-                         -second.cy.x, -second.cz.x, -second.cz.y};
+                         -second.cy.x,        -second.cz.x,        -second.cz.y};
     memcpy(h->unit_inertia, inertia, sizeof inertia);
     h->volume = volume, h->center = vec3_add(inside, c);
 }
@@ -285,8 +289,10 @@ static void fill_faces(const builder *b, abut_hull *h) {
         const int32_t *corner = b->polygons.corner;
         vec3 sum = vec3_zero(), p = vertices[corner[start]];
         for (int32_t i = start + 1; i + 1 < end; i++)
-            sum = vec3_add(sum, vec3_cross(vec3_sub(vertices[corner[i]], p), vec3_sub(vertices[corner[i + 1]], p)));
-        hull_face face = {.n = vec3_unit(sum), .d = -INFINITY, .first_corner = start, .corner_count = end - start};
+            sum = vec3_add(
+                sum, vec3_cross(vec3_sub(vertices[corner[i]], p), vec3_sub(vertices[corner[i + 1]], p)));
+        hull_face face = {
+            .n = vec3_unit(sum), .d = -INFINITY, .first_corner = start, .corner_count = end - start};
         for (int32_t i = start; i < end; i++) face.d = fmax(face.d, vec3_dot(face.n, vertices[corner[i]]));
         WRITE(hull_face, h, faces)[f] = face;
         h->area += vec3_length(sum) / 2;
@@ -326,7 +332,8 @@ static abut_status assemble(builder *b, abut_hull **hull, abut_error *error) {
     measure(b, h);
     if (!(h->volume > 0) || !vec3_is_finite(h->center)) {
         mem_free(b->context, h, (size_t)h->bytes, 1);
-        return fail(error, ABUT_INVALID, "the points of a hull span no volume; give points that are not in one plane");
+        return fail(error, ABUT_INVALID,
+                    "the points of a hull span no volume; give points that are not in one plane");
     }
     fill_vertices(b, h);
     fill_faces(b, h);
@@ -341,7 +348,8 @@ static abut_status assemble(builder *b, abut_hull **hull, abut_error *error) {
 }
 
 static abut_status build(builder *b, int64_t points, abut_hull **hull, abut_error *error) {
-    if (!number_vertices(&b->scratch, &b->polygons, points, &b->source, &b->vertex_count)) return fail_memory(error);
+    if (!number_vertices(&b->scratch, &b->polygons, points, &b->source, &b->vertex_count))
+        return fail_memory(error);
     if (peel(b) != ABUT_OK || !reorder(b) || !collect_edges(b)) return fail_memory(error);
     return assemble(b, hull, error);
 }

@@ -58,7 +58,8 @@ static void search_hulls(search *s) {
     const abut_hull *a = s->p->a->hull, *b = s->p->b->hull;
     s->relative = mat3_mul(mat3_transpose(s->p->ra), s->p->rb);
     for (int32_t f = 0; f < a->face_count; f++) consider(s, mat3_mul_vec(s->p->ra, hull_faces(a)[f].n));
-    for (int32_t f = 0; f < b->face_count; f++) consider(s, vec3_neg(mat3_mul_vec(s->p->rb, hull_faces(b)[f].n)));
+    for (int32_t f = 0; f < b->face_count; f++)
+        consider(s, vec3_neg(mat3_mul_vec(s->p->rb, hull_faces(b)[f].n)));
     int32_t start = 0;
     for (int32_t e = 0; e < a->edge_count; e++) start = walk_arc(s, a, b, e, start);
 }

@@ -20,16 +20,17 @@ typedef struct convex_pair {
 /* The contact direction: n is unit, outward from A (the contact normal is -n). */
 typedef struct convex_touch {
     vec3 n;
-    double extent;         /* h(n): how far A - B (about its centres) reaches along n */
-    double growth;         /* n.c / h(n) */
-    int32_t support[2];    /* a vertex of each that reaches that far (hulls) */
-    vec3 witness[2];       /* a point on each, from its own centre: witness[0] - witness[1] = c / growth */
+    double extent;      /* h(n): how far A - B (about its centres) reaches along n */
+    double growth;      /* n.c / h(n) */
+    int32_t support[2]; /* a vertex of each that reaches that far (hulls) */
+    vec3 witness[2];    /* a point on each, from its own centre: witness[0] - witness[1] = c / growth */
     int iterations;
     bool is_far, is_coincident;
 } convex_touch;
 
 /* ABUT_BUDGET when the gap between the bounds did not close (curved shapes only). */
-abut_status convex_grow(const convex_pair *p, double far_distance, abut_convex_cache *cache, convex_touch *out);
+abut_status convex_grow(const convex_pair *p, double far_distance, abut_convex_cache *cache,
+                        convex_touch *out);
 
 /* The direction n of least h(n): the way along which B must move least to be free of A. */
 void convex_shortest_way(const convex_pair *p, convex_touch *out);

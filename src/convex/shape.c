@@ -1,7 +1,11 @@
 #include "convex/shape.h"
 
-abut_convex abut_convex_hull(const abut_hull *hull) { return (abut_convex){.kind = ABUT_CONVEX_HULL, .hull = hull}; }
-abut_convex abut_convex_sphere(double radius) { return (abut_convex){.kind = ABUT_CONVEX_SPHERE, .radius = radius}; }
+abut_convex abut_convex_hull(const abut_hull *hull) {
+    return (abut_convex){.kind = ABUT_CONVEX_HULL, .hull = hull};
+}
+abut_convex abut_convex_sphere(double radius) {
+    return (abut_convex){.kind = ABUT_CONVEX_SPHERE, .radius = radius};
+}
 abut_convex abut_convex_capsule(double radius, double length) {
     return (abut_convex){.kind = ABUT_CONVEX_CAPSULE, .radius = radius, .length = length};
 }
@@ -74,15 +78,16 @@ abut_vec3 abut_convex_support(const abut_convex *s, abut_vec3 direction) {
 abut_feature shape_feature(const abut_convex *s, vec3 n, int32_t support, double angle) {
     if (s->kind == ABUT_CONVEX_HULL) return hull_feature(s->hull, n, support, angle);
     double radial = sqrt(n.x * n.x + n.y * n.y);
-    if (s->kind == ABUT_CONVEX_CYLINDER && radial <= angle)
-        return (abut_feature){ABUT_FEATURE_FACE, n.z > 0};
+    if (s->kind == ABUT_CONVEX_CYLINDER && radial <= angle) return (abut_feature){ABUT_FEATURE_FACE, n.z > 0};
     if ((s->kind == ABUT_CONVEX_CYLINDER || s->kind == ABUT_CONVEX_CAPSULE) && fabs(n.z) <= angle)
         return (abut_feature){ABUT_FEATURE_EDGE, 0};
     return (abut_feature){ABUT_FEATURE_VERTEX, 0};
 }
 
 int shape_most_corners(const abut_convex *s) {
-    return s->kind == ABUT_CONVEX_HULL ? s->hull->most_corners : s->kind == ABUT_CONVEX_CYLINDER ? RIM_CORNERS : 2;
+    return s->kind == ABUT_CONVEX_HULL       ? s->hull->most_corners
+           : s->kind == ABUT_CONVEX_CYLINDER ? RIM_CORNERS
+                                             : 2;
 }
 
 int shape_corner_count(const abut_convex *s, abut_feature f) {

@@ -87,8 +87,8 @@ static double *normalised(const abut_context *context, const vec3 *points, int64
     box bounds = box_empty();
     for (int64_t i = 0; i < count; i++) bounds = box_add_point(bounds, points[i]);
     *diagonal = box_diagonal(bounds);
-    double *out = *diagonal > 0 && isfinite(*diagonal) ? mem_alloc(context, (size_t)count, 3 * sizeof *out)
-                                                       : NULL;
+    double *out =
+        *diagonal > 0 && isfinite(*diagonal) ? mem_alloc(context, (size_t)count, 3 * sizeof *out) : NULL;
     vec3 middle = box_center(bounds);
     for (int64_t i = 0; out && i < count; i++) {
         vec3 p = vec3_scale(vec3_sub(points[i], middle), 1 / *diagonal);
@@ -108,7 +108,8 @@ static bool is_closed(const abut_context *context, const hull_polygons *p, int64
         fine = end - start >= 3;
         for (int32_t i = start; i < end && fine && *memory; i++) {
             uint64_t a = (uint64_t)p->corner[i], b = (uint64_t)p->corner[i + 1 < end ? i + 1 : start];
-            int32_t *edge = map64_put(context, &edges, a < b ? a * (uint64_t)points + b : b * (uint64_t)points + a, 0);
+            int32_t *edge =
+                map64_put(context, &edges, a < b ? a * (uint64_t)points + b : b * (uint64_t)points + a, 0);
             int32_t *degree = map64_put(context, &valence, a, 0);
             *memory = edge && degree;
             if (!*memory) break;
@@ -136,7 +137,8 @@ static abut_status copy_facets(const abut_context *context, const facet_list *li
     if (!out->face_start || !out->corner) return fail_memory(error);
     for (size_t i = 0; i < list->count; i += 1 + (size_t)list->words[i]) {
         out->face_start[out->face_count++] = out->corner_count;
-        for (int k = 0; k < list->words[i]; k++) out->corner[out->corner_count++] = list->words[i + 1 + (size_t)k];
+        for (int k = 0; k < list->words[i]; k++)
+            out->corner[out->corner_count++] = list->words[i + 1 + (size_t)k];
     }
     out->face_start[out->face_count] = out->corner_count;
     return ABUT_OK;
@@ -147,7 +149,8 @@ static abut_status check_points(const vec3 *points, int64_t count, abut_error *e
         return fail(error, ABUT_INVALID, "a hull of %lld points has no inside; give at least 4 points",
                     (long long)count);
     if (count > MOST_POINTS)
-        return fail(error, ABUT_INVALID, "a hull of %lld points is more than the %d that are taken; thin them out",
+        return fail(error, ABUT_INVALID,
+                    "a hull of %lld points is more than the %d that are taken; thin them out",
                     (long long)count, MOST_POINTS);
     for (int64_t i = 0; i < count; i++)
         if (!vec3_is_finite(points[i]))
@@ -165,7 +168,8 @@ abut_status convex_hull_polygons(const abut_context *context, const vec3 *points
     double *coordinates = normalised(context, points, count, &diagonal);
     if (!coordinates && diagonal > 0 && isfinite(diagonal)) return fail_memory(error);
     if (!coordinates)
-        return fail(error, ABUT_INVALID, "the points of a hull span %g m; they must span a finite volume", diagonal);
+        return fail(error, ABUT_INVALID, "the points of a hull span %g m; they must span a finite volume",
+                    diagonal);
 
     char *text = NULL;
     size_t length = 0;
@@ -179,20 +183,23 @@ abut_status convex_hull_polygons(const abut_context *context, const vec3 *points
     if (code == qh_ERRmem)
         status = fail_memory(error);
     else if (code == qh_ERRsingular || code == qh_ERRinput)
-        status = fail(error, ABUT_INVALID, "the %lld points of a hull lie in one plane; give points that span a volume",
+        status = fail(error, ABUT_INVALID,
+                      "the %lld points of a hull lie in one plane; give points that span a volume",
                       (long long)count);
     else if (code)
-        status = fail(error, ABUT_FAILED, "Qhull gave up on %lld points (%.120s); move points that nearly coincide",
+        status = fail(error, ABUT_FAILED,
+                      "Qhull gave up on %lld points (%.120s); move points that nearly coincide",
                       (long long)count, text ? text : "");
     else
         status = copy_facets(context, &list, out, error);
     free(text);
     free(list.words);
     if (status == ABUT_OK && !is_closed(context, out, count, &memory))
-        status = memory ? fail(error, ABUT_FAILED,
-                               "the hull of %lld points has ambiguous facets; move points that nearly coincide",
-                               (long long)count)
-                        : fail_memory(error);
+        status = memory
+                     ? fail(error, ABUT_FAILED,
+                            "the hull of %lld points has ambiguous facets; move points that nearly coincide",
+                            (long long)count)
+                     : fail_memory(error);
     else if (!memory)
         status = fail_memory(error);
     if (status != ABUT_OK) convex_hull_free(context, out);

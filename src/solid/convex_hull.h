@@ -1,4 +1,5 @@
-/* The convex hull of a set of points as polygons, by Qhull: what hull solids and convex shapes are built from.
+/* The convex hull of a set of points as polygons, by Qhull: what hull solids and convex shapes are built
+ * from.
  *
  * Facets that are coplanar within rounding are one polygon.  Qhull allocates with malloc; the result lives in
  * the context's memory. */

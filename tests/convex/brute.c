@@ -46,7 +46,8 @@ static bool on_arc(const brute_hull *b, int edge, vec3 along, vec3 n, double sig
     return from * turn >= -margin && to * turn >= -margin && vec3_dot(n, vec3_add(p, q)) > 0;
 }
 
-void brute_directions(const brute_hull *a, const brute_hull *b, bool crossing, brute_visit *visit, void *user) {
+void brute_directions(const brute_hull *a, const brute_hull *b, bool crossing, brute_visit *visit,
+                      void *user) {
     for (int i = 0; i < a->hull->face_count; i++) visit(user, a->normal[i]);
     for (int i = 0; i < b->hull->face_count; i++) visit(user, vec3_neg(b->normal[i]));
     for (int i = 0; i < a->hull->edge_count; i++)
@@ -130,7 +131,9 @@ static bool inside(const flat *p, int n, flat q, double scale) {
     for (int i = 0; i < n; i++) {
         flat a = p[i], b = p[(i + 1) % n];
         if (turn(a, b, q) < -band * hypot(b.x - a.x, b.y - a.y)) return false;
-        if (n == 2 && ((q.x - a.x) * (b.x - a.x) + (q.y - a.y) * (b.y - a.y)) < -band * hypot(b.x - a.x, b.y - a.y)) return false;
+        if (n == 2 &&
+            ((q.x - a.x) * (b.x - a.x) + (q.y - a.y) * (b.y - a.y)) < -band * hypot(b.x - a.x, b.y - a.y))
+            return false;
     }
     return true;
 }
@@ -140,8 +143,10 @@ int brute_polygon(const brute_hull *a, const brute_hull *b, vec3 n, double slack
     double scale = a->hull->radius + b->hull->radius;
     flat *p = malloc((size_t)(2 * a->hull->vertex_count + 2) * sizeof *p);
     flat *q = malloc((size_t)(2 * b->hull->vertex_count + 2) * sizeof *q);
-    int np = shown(a, n, slack, u, v, vec3_zero(), p), nq = shown(b, vec3_neg(n), slack, u, v, c, q), count = 0;
-    flat *all = malloc((size_t)(np + nq + np * nq) * sizeof *all), *hull = malloc((size_t)(2 * (np + nq + np * nq) + 2) * sizeof *hull);
+    int np = shown(a, n, slack, u, v, vec3_zero(), p), nq = shown(b, vec3_neg(n), slack, u, v, c, q),
+        count = 0;
+    flat *all = malloc((size_t)(np + nq + np * nq) * sizeof *all),
+         *hull = malloc((size_t)(2 * (np + nq + np * nq) + 2) * sizeof *hull);
     for (int i = 0; i < np; i++)
         if (inside(q, nq, p[i], scale)) all[count++] = p[i];
     for (int i = 0; i < nq; i++)
@@ -158,8 +163,7 @@ int brute_polygon(const brute_hull *a, const brute_hull *b, vec3 n, double slack
                 all[count++] = (flat){a0.x + s * (a1.x - a0.x), a0.y + s * (a1.y - a0.y)};
         }
     int m = count ? flat_hull(all, count, hull) : 0;
-    for (int i = 0; i < m && i < capacity; i++)
-        out[i] = vec3_axpy(vec3_scale(u, hull[i].x), hull[i].y, v);
+    for (int i = 0; i < m && i < capacity; i++) out[i] = vec3_axpy(vec3_scale(u, hull[i].x), hull[i].y, v);
     free(p), free(q), free(all), free(hull);
     return m;
 }
@@ -176,7 +180,8 @@ vec3 brute_random_direction(uint64_t *seed) {
 
 quat brute_random_rotation(uint64_t *seed) {
     for (;;) {
-        quat q = {random_range(seed, -1, 1), random_range(seed, -1, 1), random_range(seed, -1, 1), random_range(seed, -1, 1)};
+        quat q = {random_range(seed, -1, 1), random_range(seed, -1, 1), random_range(seed, -1, 1),
+                  random_range(seed, -1, 1)};
         double r = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
         if (r > 0.1 && r <= 1) return quat_unit(q);
     }
@@ -188,7 +193,8 @@ abut_hull *brute_random_hull(uint64_t *seed, int count, double radius) {
         points[i] = vec3_scale(brute_random_direction(seed), radius * random_range(seed, 0.9, 1.1));
     abut_hull *hull = NULL;
     abut_error error = {0};
-    if (abut_hull_create(NULL, points, count, &hull, &error) != ABUT_OK) fprintf(stderr, "%s\n", error.message);
+    if (abut_hull_create(NULL, points, count, &hull, &error) != ABUT_OK)
+        fprintf(stderr, "%s\n", error.message);
     free(points);
     return hull;
 }

@@ -23,12 +23,13 @@ double brute_extent(const brute_hull *a, const brute_hull *b, vec3 n);
  * B turned round, and the cross products of all edges of A with all edges of B, both ways.  With `crossing`
  * only pairs of edges whose arcs on the sphere cross (within a generous margin) are visited. */
 typedef void brute_visit(void *user, vec3 n);
-void brute_directions(const brute_hull *a, const brute_hull *b, bool crossing, brute_visit *visit, void *user);
+void brute_directions(const brute_hull *a, const brute_hull *b, bool crossing, brute_visit *visit,
+                      void *user);
 
 typedef struct brute_answer {
-    double growth; /* largest n.c / h(n) */
-    vec3 n;        /* that direction, from A to B */
-    double depth;  /* least h(n) - n.c: how far B must move along n to be free; negative when apart */
+    double growth;       /* largest n.c / h(n) */
+    vec3 n;              /* that direction, from A to B */
+    double depth;        /* least h(n) - n.c: how far B must move along n to be free; negative when apart */
     double least_extent; /* least h(n) */
 } brute_answer;
 brute_answer brute_growth(const brute_hull *a, const brute_hull *b, bool crossing);
