@@ -17,6 +17,8 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
  * follows it. */
 #define COMMAND_LIST(X)                                                                                  \
     X(check, "FILE [--fix OUT] [--json]", "says what is wrong with a mesh, where, and how to fix it")    \
+    X(distance, "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--angle RADIANS] [--json]",              \
+      "convex hulls of two meshes: growth distance, normal, features, contact points")                   \
     X(inspect, "MESH [--density D] [--json]", "counts, genus, volume, area, centre of mass and inertia") \
     X(solve, "PROBLEM.json [--solver exact|lemke|lp|pgs|nncg] [--json]",                                 \
       "solves a complementarity problem given as a file")
@@ -52,6 +54,8 @@ bool cli_number(const char *option, const char *text, double *number);
 bool cli_integer(const char *option, const char *text, long low, long high, long *number);
 /* Reads between `least` and `most` comma-separated numbers; returns how many, 0 after a message. */
 int cli_numbers(const char *option, const char *text, int least, int most, double *numbers);
+/* POSE: x,y,z[,qw,qx,qy,qz]; NULL is the identity.  A quaternion given with few digits is made unit. */
+bool cli_pose(const char *option, const char *text, abut_pose *pose);
 
 /* `abut: FILE:LINE: message` on standard error; returns the exit status that belongs to the status of the
  * error. */

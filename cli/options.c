@@ -170,6 +170,24 @@ bool cli_integer(const char *option, const char *text, long low, long high, long
     return false;
 }
 
+bool cli_pose(const char *option, const char *text, abut_pose *pose) {
+    double p[7];
+    *pose = abut_pose_identity();
+    if (!text) return true;
+    int count = cli_numbers(option, text, 3, 7, p);
+    if (count == 0) return false;
+    pose->position = (abut_vec3){p[0], p[1], p[2]};
+    if (count == 3) return true;
+    double length = count == 7 ? sqrt(p[3] * p[3] + p[4] * p[4] + p[5] * p[5] + p[6] * p[6]) : 1;
+    if (count != 7)
+        cli_complain("%s: `%s` has %d numbers; write x,y,z or x,y,z,qw,qx,qy,qz", option, text, count);
+    else if (fabs(length - 1) > 1e-2)
+        cli_complain("%s: the quaternion of `%s` has length %g; give one of length 1", option, text, length);
+    else
+        pose->rotation = (abut_quat){p[3] / length, p[4] / length, p[5] / length, p[6] / length};
+    return count == 7 && fabs(length - 1) <= 1e-2;
+}
+
 int cli_print_json(json_t *document) {
     int failed = !document || json_dumpf(document, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) != 0;
     json_decref(document);

@@ -202,7 +202,7 @@ static void check_pose(const setup *s, brute_hull *a, brute_hull *b, abut_convex
     vec3 n = vec3_neg(r.normal), c = vec3_sub(b->center, a->center);
     brute_answer exact = brute_growth(a, b, s->a->edge_count * s->b->edge_count > 3000);
     t->growth = fmax(t->growth, fabs(r.growth - fmax(exact.growth, 0)));
-/* apart or overlapping by more than a dozen roundings of the coordinates: no excuse */
+    /* apart or overlapping by more than a dozen roundings of the coordinates: no excuse */
     double gap = vec3_dot(exact.n, c) - brute_extent(a, b, exact.n), size = s->a->radius + s->b->radius;
     t->wrong += fabs(gap) > 1e-14 * size && (r.growth > 1) != (gap > 0);
     t->distance = fmax(t->distance, fabs(r.distance - (vec3_dot(n, c) - brute_extent(a, b, n))));
