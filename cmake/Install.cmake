@@ -10,5 +10,13 @@ configure_package_config_file(cmake/abut-config.cmake.in ${CMAKE_CURRENT_BINARY_
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/abut-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/abut-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/abut-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/abut)
+# The .pc file finds the prefix from its own place, so that `cmake --install --prefix` and packages may move it.
+file(RELATIVE_PATH ABUT_PC_TO_PREFIX /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig /usr)
+string(REGEX REPLACE "/$" "" ABUT_PC_TO_PREFIX ${ABUT_PC_TO_PREFIX})
 configure_file(cmake/abut.pc.in ${CMAKE_CURRENT_BINARY_DIR}/abut.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/abut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES ${ABUT_DERIVED_FOLDER}/abut.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${ABUT_DERIVED_FOLDER}/abut.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME abut)
+install(FILES ${ABUT_DERIVED_FOLDER}/_abut DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${ABUT_DERIVED_FOLDER}/abut.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

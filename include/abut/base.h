@@ -2,7 +2,7 @@
  *
  *     abut_error error = {0};
  *     abut_solid *solid = NULL;
- *     if (abut_solid_load(NULL, "part.stl", &solid, &error) != ABUT_OK)
+ *     if (abut_solid_load(NULL, "part.stl", NULL, &solid, &error) != ABUT_OK)
  *         fprintf(stderr, "%s:%d: %s\n", error.file, error.line, error.message);
  *
  * A NULL context means: malloc, no log, one thread.  A NULL error is allowed everywhere.
