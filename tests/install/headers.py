@@ -2,7 +2,7 @@
 """Each public header compiles alone, as C17 and as C++17, without a warning, and the example that opens it compiles.
 headers.py SOURCE CC CXX
 
-An example may use names that a program around it would have: `error`, `world`, `model`, `solid`, `bodies`."""
+An example may use variables that the program around it would have; every name and call of abut in it must be right."""
 import pathlib, re, subprocess, sys
 
 AROUND = """#include <abut/abut.h>
@@ -31,16 +31,20 @@ def example(text):
     return "\n".join(lines)
 
 
-def known(include, compiler, type_name):
-    return not compile_text(compiler, include, f"#include <abut/abut.h>\n{type_name} *p;\n", "c", "-std=c17")
-
-
-def wrap(code, include, compiler):
+def wrap(code):
     if re.search(r"\bint main\(", code):
         return "#include <stdio.h>\n" + code + "\n"
-    outer = [f"static {kind} {name};\n" for kind, name in (
-        ("abut_error", "error"), ("abut_world_def", "world")) if known(include, compiler, kind)]
-    return AROUND + "".join(outer) + "void example_of_header(void);\nvoid example_of_header(void) {\n" + code + "\n}\n"
+    return AROUND + "void example_of_header(void);\nvoid example_of_header(void) {\n" + code + "\n}\n"
+
+
+def example_problems(compiler, include, code):
+    """The compiler's errors, without those on variables of the program around the example."""
+    errors = compile_text(compiler, include, wrap(code), "c", "-std=c17", "-Werror=implicit-function-declaration",
+                          "-Werror=incompatible-pointer-types")
+    foreign = re.compile(r"(undeclared|use of undeclared)", re.I)
+    ours = re.compile(r"[\u2018']((?:abut|ABUT)_\w*)[\u2019']")
+    lines = [line for line in errors.splitlines() if " error: " in line]
+    return "\n".join(line for line in lines if not foreign.search(line) or ours.search(line))
 
 
 def main():
@@ -61,8 +65,7 @@ def main():
             problems.append("it opens without an example")
         else:
             examples += 1
-            problems.append(compile_text(cc, include, wrap(code, include, cc), "c", "-std=c17",
-                                         "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types"))
+            problems.append(example_problems(cc, include, code))
         for problem in filter(None, problems):
             bad += 1
             print(f"include/abut/{header.name}: {problem}")
