@@ -19,6 +19,8 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
     X(check, "FILE [--fix OUT] [--json]", "says what is wrong with a mesh, where, and how to fix it")    \
     X(distance, "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--angle RADIANS] [--json]",              \
       "convex hulls of two meshes: growth distance, normal, features, contact points")                   \
+    X(evaluate, "SURFACE --patch N --at U,V [--derivatives 0..3] [--json]",                              \
+      "a point of a smooth surface and its partial derivatives")                                         \
     X(inspect, "MESH [--density D] [--json]", "counts, genus, volume, area, centre of mass and inertia") \
     X(solve, "PROBLEM.json [--solver exact|lemke|lp|pgs|nncg] [--json]",                                 \
       "solves a complementarity problem given as a file")

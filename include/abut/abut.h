@@ -18,6 +18,7 @@
 #include "abut/math.h"
 #include "abut/run.h"
 #include "abut/solid.h"
+#include "abut/surface.h"
 #include "abut/world.h"
 
 #endif

@@ -1,0 +1,233 @@
+/* S-patches of degree 4 (Loop and DeRose 1989; Kry 2000, section 5.2.1).
+ *
+ *   S = B o L:  L maps the regular polygon into the simplex, L(p) = (l_1(p), ..., l_n(p)),
+ *   l_i = pi_i / sum pi,  pi_i = product of alpha_j over j != i - 1, i   (5.13 to 5.15),
+ *   alpha_j = twice the signed area of (P_j, P_(j+1), p)                 (corrected: not the area),
+ *   B the Bezier map of degree 4 over the simplex                        (5.12).
+ *
+ * B is evaluated through its blossom b(., ., ., .): fixing arguments one by one gives tensors of falling size
+ *   third[a b c] = sum_j l_j P[a b c j],  second[a b] = sum_j l_j third[a b j],  first[a], and c;
+ * a derivative puts the derivative of l in place of l: with the factors 4, 12, 24 of degree 4,
+ *   S_u   =  4 b(l,l,l,l_u),      S_uv = 12 b(l,l,l_u,l_v) + 4 b(l,l,l,l_uv),
+ *   S_uuv = 24 b(l,l_u,l_u,l_v) + 12 (b(l,l,l_uu,l_v) + 2 b(l,l,l_uv,l_u)) + 4 b(l,l,l,l_uuv).
+ *
+ * On top of S each side i may carry a correction alpha_i (l_i l_(i+1))^2 q_i(t) that leaves the boundary
+ * curve and all other sides untouched to first order, and turns the tangent planes along side i (fill.c says
+ * why).
+ *
+ * Multisets a <= b <= c <= d have the number a + T2(b) + T3(c) + T4(d), T_k(x) = C(x + k - 1, k). */
+#include "surface/jet.h"
+#include "surface/surface.h"
+
+typedef double v4 __attribute__((vector_size(32)));
+typedef double v4_loose __attribute__((vector_size(32), aligned(8), may_alias)); /* in the block */
+#define STORE3(to, from) memcpy(&(to), &(from), sizeof(vec3))
+
+enum { MOST = ABUT_SIDES_MOST, MOST2 = MOST * (MOST + 1) / 2, MOST3 = MOST * (MOST + 1) * (MOST + 2) / 6 };
+
+static inline int t2(int x) { return x * (x + 1) / 2; }
+static inline int t3(int x) { return x * (x + 1) * (x + 2) / 6; }
+static inline int t4(int x) { return x * (x + 1) * (x + 2) * (x + 3) / 24; }
+
+int abut_s_patch_points(int sides) { return t4(sides); }
+
+int abut_s_patch_index(int a, int b, int c, int d) {
+    int s[4] = {a, b, c, d};
+    for (int i = 1; i < 4; i++)
+        for (int j = i; j > 0 && s[j] < s[j - 1]; j--) {
+            int swap = s[j];
+            s[j] = s[j - 1], s[j - 1] = swap;
+        }
+    return s[0] + t2(s[1]) + t3(s[2]) + t4(s[3]);
+}
+
+int64_t s_patch_numbers(int sides) {
+    return 3 * sides + 1 + 4 * (int64_t)t4(sides) + 4 * (int64_t)sides * (S_PATCH_FIT + 1);
+}
+double *s_patch_points(double *data, int sides) { return data + 3 * sides + 1; }
+double *s_patch_correction(double *data, int sides, int side) {
+    return data + 3 * sides + 1 + 4 * t4(sides) + 4 * side * (S_PATCH_FIT + 1);
+}
+void s_patch_set(double *data, int sides, int index, vec3 point) {
+    memcpy(s_patch_points(data, sides) + 4 * index, &point, sizeof point);
+}
+
+/* The regular polygon of unit area: area = n/2 r^2 sin(2 pi / n). */
+void s_patch_corners(int sides, double corners[][2]) {
+    double c, s;
+    turn(1, sides, &c, &s);
+    double radius = sqrt(2 / (sides * s));
+    for (int i = 0; i < sides; i++) {
+        turn(i, sides, &c, &s);
+        corners[i][0] = radius * c, corners[i][1] = radius * s;
+    }
+}
+
+void s_patch_begin(double *data, int sides) {
+    double p[MOST][2];
+    s_patch_corners(sides, p);
+    for (int i = 0; i < sides; i++) {
+        const double *a = p[i], *b = p[(i + 1) % sides];
+        data[3 * i] = a[0] * b[1] - a[1] * b[0], data[3 * i + 1] = a[1] - b[1], data[3 * i + 2] = b[0] - a[0];
+    }
+}
+
+/* alpha_i and l_i with their derivatives */
+static void embed(const double *data, int n, double u, double v, double *alpha, jet *l) {
+    jet sum = jet_constant(0);
+    for (int i = 0; i < n; i++) alpha[i] = data[3 * i] + data[3 * i + 1] * u + data[3 * i + 2] * v;
+    for (int i = 0; i < n; i++) {
+        int j = i + 1 < n ? i + 1 : 0;
+        l[i] = jet_linear(alpha[j], data[3 * j + 1], data[3 * j + 2]);
+        for (int k = 0; k < n - 3; k++) {
+            j = j + 1 < n ? j + 1 : 0;
+            l[i] = jet_mul_linear(l[i], alpha[j], data[3 * j + 1], data[3 * j + 2]);
+        }
+        sum = jet_add(sum, l[i]);
+    }
+    jet inverse = jet_inverse(sum);
+    for (int i = 0; i < n; i++) l[i] = jet_mul(l[i], inverse);
+}
+
+/* out[a b c] = sum_j w_j P[a b c j]; the fourth index runs through the sorted places in turn */
+static void fix_fourth(const v4_loose *p, int n, const double *w, v4 *out) {
+    for (int c = 0, at = 0; c < n; c++)
+        for (int b = 0; b <= c; b++) {
+            const v4_loose *low = p + t3(b) + t4(c);
+            for (int a = 0; a <= b; a++, at++) {
+                v4 sum = {0};
+                const v4_loose *row = low + t2(a);
+                for (int j = 0; j <= a; j++) sum += w[j] * row[j];
+                for (int j = a + 1; j <= b; j++) sum += w[j] * low[a + t2(j)];
+                row = p + a + t2(b) + t4(c);
+                for (int j = b + 1; j <= c; j++) sum += w[j] * row[t3(j)];
+                row = p + a + t2(b) + t3(c);
+                for (int j = c + 1; j < n; j++) sum += w[j] * row[t4(j)];
+                out[at] = sum;
+            }
+        }
+}
+
+/* out[a b] = sum_j w_j p[a b j] */
+static void fix_third(const v4 *p, int n, const double *w, v4 *out) {
+    for (int b = 0, at = 0; b < n; b++)
+        for (int a = 0; a <= b; a++, at++) {
+            v4 sum = {0};
+            const v4 *row = p + t2(a) + t3(b);
+            for (int j = 0; j <= a; j++) sum += w[j] * row[j];
+            for (int j = a + 1; j <= b; j++) sum += w[j] * p[a + t2(j) + t3(b)];
+            for (int j = b + 1; j < n; j++) sum += w[j] * p[a + t2(b) + t3(j)];
+            out[at] = sum;
+        }
+}
+
+/* out[a] = sum_j w_j p[a j] */
+static void fix_second(const v4 *p, int n, const double *w, v4 *out) {
+    for (int a = 0; a < n; a++) {
+        v4 sum = {0};
+        for (int j = 0; j <= a; j++) sum += w[j] * p[j + t2(a)];
+        for (int j = a + 1; j < n; j++) sum += w[j] * p[a + t2(j)];
+        out[a] = sum;
+    }
+}
+
+/* One derivative of S: the sum of a few terms, factor * sum_j w_j p[j]. */
+typedef struct term {
+    double factor;
+    const v4 *p;
+    const double *w;
+} term;
+static inline void add_terms(vec3 *to, int n, const term *terms, int count) {
+    v4 total = {0};
+    for (int i = 0; i < count; i++) {
+        v4 sum = {0};
+        for (int j = 0; j < n; j++) sum += terms[i].w[j] * terms[i].p[j];
+        total += terms[i].factor * sum;
+    }
+    STORE3(*to, total);
+}
+#define TERMS(to, ...) \
+    add_terms(to, n, (const term[]){__VA_ARGS__}, (int)(sizeof((const term[]){__VA_ARGS__}) / sizeof(term)))
+
+/* The derivatives of l, turned round: one array of n numbers for each derivative. */
+typedef double rows_of_l[JET_COUNT][MOST];
+
+static void contract(const v4_loose *points, int n, rows_of_l w, int order, partials *out) {
+    v4 third[MOST3], second[MOST2], first[MOST], second_u[MOST], second_v[MOST];
+    assert(n >= 3 && n <= MOST);
+    fix_fourth(points, n, w[JET_C], third);
+    fix_third(third, n, w[JET_C], second);
+    fix_second(second, n, w[JET_C], first);
+    TERMS(&out->c, {1, first, w[JET_C]});
+    if (order < 1) return;
+    TERMS(&out->u, {4, first, w[JET_U]});
+    TERMS(&out->v, {4, first, w[JET_V]});
+    if (order < 2) return;
+    fix_second(second, n, w[JET_U], second_u);
+    fix_second(second, n, w[JET_V], second_v);
+    TERMS(&out->uu, {4, first, w[JET_UU]}, {12, second_u, w[JET_U]});
+    TERMS(&out->uv, {4, first, w[JET_UV]}, {12, second_u, w[JET_V]});
+    TERMS(&out->vv, {4, first, w[JET_VV]}, {12, second_v, w[JET_V]});
+    if (order < 3) return;
+    v4 third_u[MOST2], third_v[MOST2], uu[MOST], vv[MOST];
+    fix_third(third, n, w[JET_U], third_u);
+    fix_third(third, n, w[JET_V], third_v);
+    fix_second(third_u, n, w[JET_U], uu);
+    fix_second(third_v, n, w[JET_V], vv);
+    TERMS(&out->uuu, {4, first, w[JET_UUU]}, {36, second_u, w[JET_UU]}, {24, uu, w[JET_U]});
+    TERMS(&out->uuv, {4, first, w[JET_UUV]}, {12, second_v, w[JET_UU]}, {24, second_u, w[JET_UV]},
+          {24, uu, w[JET_V]});
+    TERMS(&out->uvv, {4, first, w[JET_UVV]}, {12, second_u, w[JET_VV]}, {24, second_v, w[JET_UV]},
+          {24, vv, w[JET_U]});
+    TERMS(&out->vvv, {4, first, w[JET_VVV]}, {36, second_v, w[JET_VV]}, {24, vv, w[JET_V]});
+}
+
+/* The edge's parameter t: alpha_(i-1) / (alpha_(i-1) + alpha_(i+1)), which is l_(i+1) / (l_i + l_(i+1)); on a
+ * triangle, where that is 0/0 at the far corner, the linear function with the same values on the edge. */
+static jet edge_parameter(const double *data, int n, const double *alpha, int i) {
+    int before = i > 0 ? i - 1 : n - 1, after = i + 1 < n ? i + 1 : 0;
+    const double *a = data + 3 * before, *b = data + 3 * after, *c = data + 3 * i;
+    if (n == 3)
+        return jet_linear(0.5 * alpha[before] + 0.25 * alpha[i], 0.5 * a[1] + 0.25 * c[1],
+                          0.5 * a[2] + 0.25 * c[2]);
+    jet sum = jet_linear(alpha[before] + alpha[after], a[1] + b[1], a[2] + b[2]);
+    return jet_mul_linear(jet_inverse(sum), alpha[before], a[1], a[2]);
+}
+
+/* alpha_i (l_i l_(i+1))^2 q_i(t), added for each side */
+static void correct(const double *data, int n, const double *alpha, const jet *l, int order, partials *out) {
+    for (int i = 0; i < n; i++) {
+        const double *q = data + 3 * n + 1 + 4 * t4(n) + 4 * i * (S_PATCH_FIT + 1);
+        jet pair = jet_mul(l[i], l[i + 1 < n ? i + 1 : 0]);
+        jet weight = jet_mul_linear(jet_mul(pair, pair), alpha[i], data[3 * i + 1], data[3 * i + 2]);
+        jet t = edge_parameter(data, n, alpha, i);
+        double x = 2 * t.d[0] - 1;
+        /* Horner with derivatives: after the loop f[k] is the kth derivative over k! */
+        v4 f[4] = {{0}, {0}, {0}, {0}};
+        for (int k = S_PATCH_FIT; k >= 0; k--) {
+            v4 coefficient;
+            memcpy(&coefficient, q + 4 * k, sizeof coefficient);
+            f[3] = f[3] * x + f[2], f[2] = f[2] * x + f[1], f[1] = f[1] * x + f[0],
+            f[0] = f[0] * x + coefficient;
+        }
+        for (int axis = 0; axis < 3; axis++) {
+            double by[4] = {f[0][axis], 2 * f[1][axis], 8 * f[2][axis], 48 * f[3][axis]};
+            jet e = jet_mul(weight, jet_compose(by, t));
+            double *to = (double *)out + axis;
+            int end = order <= 0 ? 1 : order == 1 ? 3 : order == 2 ? 6 : 10;
+            for (int k = 0; k < end; k++) to[3 * k] += e.d[k];
+        }
+    }
+}
+
+void s_patch_evaluate(const double *data, int sides, double u, double v, int order, partials *out) {
+    double alpha[MOST];
+    jet l[MOST];
+    rows_of_l w;
+    if (order < 3) memset(out, 0, sizeof *out);
+    embed(data, sides, u, v, alpha, l);
+    for (int i = 0; i < sides; i++)
+        for (int k = 0; k < JET_COUNT; k++) w[k][i] = l[i].d[k];
+    contract((const v4_loose *)(data + 3 * sides + 1), sides, w, order, out);
+    if (data[3 * sides] != 0) correct(data, sides, alpha, l, order, out);
+}
