@@ -154,7 +154,7 @@ typedef double rows_of_l[JET_COUNT][MOST];
 
 static void contract(const v4_loose *points, int n, rows_of_l w, int order, partials *out) {
     v4 third[MOST3], second[MOST2], first[MOST], second_u[MOST], second_v[MOST];
-    assert(n >= 3 && n <= MOST);
+    third[0] = second[0] = (v4){0};
     fix_fourth(points, n, w[JET_C], third);
     fix_third(third, n, w[JET_C], second);
     fix_second(second, n, w[JET_C], first);
