@@ -57,12 +57,14 @@ row group_tangent_row(const group *g, const group_contact *c, vec3 t) {
     return r;
 }
 
+/* The axis turns with the normal: e' = (n x n') x e, and (e . w)' = e . w' + e' . w. */
 row group_spin_row(const group *g, const group_contact *c, vec3 axis) {
-    (void)g;
+    vec3 turn = vec3_cross(c->point.normal, c->point.normal_rate);
     return (row){.a = c->a,
                  .b = c->b,
                  .ja = {{0, 0, 0}, axis},
                  .jb = {{0, 0, 0}, vec3_neg(axis)},
+                 .drift = vec3_dot(vec3_cross(turn, axis), group_contact_spin(g, c)),
                  .lo = -INFINITY,
                  .hi = INFINITY};
 }

@@ -1,0 +1,166 @@
+/* Resting forces for given modes of friction (see forces.h). */
+#include "dynamics/forces.h"
+
+#include "abut/complementarity.h"
+
+#include "dynamics/share.h"
+
+forces_config forces_default_config(void) { return (forces_config){.slip_speed = 1e-9, .tolerance = 1e-9}; }
+
+/* ---- memory of the active set */
+
+static void recall_states(const system *s, uint8_t *state) {
+    const group *g = s->g;
+    for (int i = 0; i < s->count; i++) state[i] = ABUT_LCP_FREE;
+    for (int i = 0; i < g->row_count; i++)
+        if (s->row_of[i] >= 0 && g->row_states) state[s->row_of[i]] = g->row_states[i];
+    for (int i = 0; i < g->contact_count; i++)
+        if (s->normal_of[i] >= 0 && !g->contacts[i].pressed) state[s->normal_of[i]] = ABUT_LCP_AT_LOWER;
+}
+
+/* A point stays pressed while it does not accelerate away; at N = 0 and gap'' = 0 it still touches. */
+static void remember_states(const system *s, const system_solution *sol, double tolerance) {
+    const group *g = s->g;
+    for (int i = 0; i < g->row_count; i++)
+        if (s->row_of[i] >= 0 && g->row_states) g->row_states[i] = sol->state[s->row_of[i]];
+    for (int i = 0; i < g->contact_count; i++)
+        g->contacts[i].pressed = s->normal_of[i] >= 0 && sol->w[s->normal_of[i]] <= tolerance * sol->scale;
+}
+
+/* ---- loads */
+
+static void read_loads(const system *s, const system_solution *sol, const double *z, const bool *determined,
+                       contact_load *loads, double *multipliers) {
+    const group *g = s->g;
+    for (int i = 0; i < g->row_count; i++) multipliers[i] = s->row_of[i] >= 0 ? z[s->row_of[i]] : g->rows[i].lo;
+    for (int i = 0; i < g->contact_count; i++) {
+        const group_contact *c = &g->contacts[i];
+        int n = s->normal_of[i];
+        vec3 t1, t2;
+        group_tangents(c->point.normal, &t1, &t2);
+        row r1 = group_tangent_row(g, c, t1), r2 = group_tangent_row(g, c, t2);
+        double a1 = row_dot(&r1, sol->x) + r1.drift, a2 = row_dot(&r2, sol->x) + r2.drift;
+        loads[i] = (contact_load){.normal = z[n],
+                                  .gap_acceleration = sol->state[n] == ABUT_LCP_FREE ? 0 : sol->w[n],
+                                  .slip_acceleration = vec3_axpy(vec3_scale(t1, a1), a2, t2),
+                                  .margin = 1,
+                                  .determined = !determined || determined[n]};
+    }
+    for (int k = 0; k < s->cone_count; k++) {
+        const cone *law = &s->cones[k];
+        contact_load *load = &loads[law->contact];
+        vec3 force = system_cone_force(s, law, z);
+        if (law->kind == CONE_FRICTION) load->friction = force;
+        else load->torque = vec3_add(load->torque, force);
+        load->margin = fmin(load->margin, share_cone_margin(s, law, z));
+        if (determined && law->mode == FRICTION_STICK)
+            for (int i = 0; i < law->dimension; i++) load->determined &= determined[law->first + i];
+    }
+}
+
+static int worst_margin(const contact_load *loads, int count) {
+    int worst = -1;
+    for (int i = 0; i < count; i++)
+        if (loads[i].margin < 0 && (worst < 0 || loads[i].margin < loads[worst].margin)) worst = i;
+    return worst;
+}
+
+static bool has_sticking_cone(const system *s) {
+    for (int k = 0; k < s->cone_count; k++)
+        if (s->cones[k].mode == FRICTION_STICK) return true;
+    return false;
+}
+
+/* The distribution that is shown: the solver's, one inside all cones, or (config.distribute) that of least norm where
+ * it is inside all cones. */
+static abut_status distribute(const system *s, const system_solution *sol, const forces_config *config, arena *scratch,
+                              double *z, bool *determined, abut_error *error) {
+    dense d;
+    bool memory = true;
+    memcpy(z, sol->z, (size_t)s->count * sizeof(double));
+    if (!config->distribute && !has_sticking_cone(s)) return ABUT_OK;
+    if (!dense_make(s, scratch, &d)) return fail_memory(error);
+    double margin = share_margin(&d, sol, config->tolerance, scratch, z, &memory);
+    if (!memory) return fail_memory(error);
+    if (!config->distribute) return ABUT_OK;
+    double *least = arena_alloc(scratch, (size_t)s->count + 1, sizeof(double));
+    if (!least || !share_least_norm(&d, sol, config->tolerance, scratch, least, determined)) return fail_memory(error);
+    double inside = 1;
+    for (int k = 0; k < s->cone_count; k++) inside = fmin(inside, share_cone_margin(s, &s->cones[k], least));
+    if (inside >= fmin(margin, 0)) memcpy(z, least, (size_t)s->count * sizeof(double));
+    return ABUT_OK;
+}
+
+/* ---- the call */
+
+static forces_outcome outcome_of(system_outcome outcome) {
+    switch (outcome) {
+    case SYSTEM_SOLVED: return FORCES_SOLVED;
+    case SYSTEM_INCONSISTENT: return FORCES_INCONSISTENT;
+    case SYSTEM_NO_SOLUTION: return FORCES_NO_FINITE_FORCE;
+    default: return FORCES_BUDGET;
+    }
+}
+
+/* The largest acceleration that a bilateral row misses. */
+static double missed(const system *s, const system_solution *sol) {
+    double most = 0;
+    for (int i = 0; i < s->count; i++)
+        if (isinf(s->lo[i]) && isinf(s->hi[i])) most = fmax(most, fabs(sol->w[i]));
+    return most;
+}
+
+static int most_pushed(const system *s, const system_solution *sol) {
+    int worst = -1;
+    for (int i = 0; i < s->g->contact_count; i++) {
+        int n = s->normal_of[i];
+        if (n >= 0 && (worst < 0 || sol->w[n] < sol->w[s->normal_of[worst]])) worst = i;
+    }
+    return worst;
+}
+
+abut_status forces_solve(group *g, const forces_config *config, const group_scratch *scratch, spatial *accelerations,
+                         contact_load *loads, double *multipliers, forces_result *result, abut_error *error) {
+    arena *a = scratch->arena;
+    arena_mark mark = arena_save(a);
+    system s;
+    spatial *base = arena_alloc(a, (size_t)g->body_count + 1, sizeof(spatial));
+    abut_status status = base ? ABUT_OK : fail_memory(error);
+    if (base) group_free_accelerations(g, base);
+    system_config build = {.level = SYSTEM_FORCES, .base = base, .slip_speed = config->slip_speed};
+    if (status == ABUT_OK) status = system_build(g, &build, a, &s, error);
+
+    system_solution sol = {0};
+    double *z = NULL;
+    bool *determined = NULL;
+    if (status == ABUT_OK) {
+        sol.state = arena_alloc(a, (size_t)s.count + 1, 1);
+        z = arena_alloc(a, (size_t)s.count + 1, sizeof(double));
+        determined = arena_alloc(a, (size_t)s.count + 1, 1);
+        if (!sol.state || !z || !determined) status = fail_memory(error);
+    }
+    if (status == ABUT_OK) {
+        recall_states(&s, sol.state);
+        status = system_solve(&s, config->tolerance, config->budget, scratch, &sol, error);
+    }
+    if (status == ABUT_OK) status = distribute(&s, &sol, config, a, z, determined, error);
+    if (status == ABUT_OK) {
+        *result = (forces_result){.outcome = outcome_of(sol.outcome),
+                                  .residual = sol.residual,
+                                  .unique = config->distribute,
+                                  .pivots = sol.pivots,
+                                  .worst = -1};
+        memcpy(accelerations, sol.x, (size_t)g->body_count * sizeof(spatial));
+        read_loads(&s, &sol, z, config->distribute ? determined : NULL, loads, multipliers);
+        if (result->outcome == FORCES_SOLVED) {
+            remember_states(&s, &sol, config->tolerance);
+            result->worst = worst_margin(loads, g->contact_count);
+            if (result->worst >= 0) result->outcome = FORCES_CANNOT_STICK;
+        }
+        if (result->outcome == FORCES_NO_FINITE_FORCE) result->worst = most_pushed(&s, &sol);
+        if (result->outcome == FORCES_INCONSISTENT) result->inconsistent_by = missed(&s, &sol);
+        for (int i = 0; i < s.count && config->distribute; i++) result->unique &= determined[i];
+    }
+    arena_restore(a, mark);
+    return status;
+}

@@ -1,0 +1,264 @@
+/* Sharing loads among redundant points (see share.h). */
+#include "dynamics/share.h"
+
+#include "abut/complementarity.h"
+
+static double dot(const double *a, const double *b, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* The unknowns that may carry something: free, or at a bound with w = 0. */
+static bool carries(const system *s, const system_solution *sol, int i, double tolerance) {
+    bool bilateral = isinf(s->lo[i]) && isinf(s->hi[i]);
+    return bilateral || sol->state[i] == ABUT_LCP_FREE || fabs(sol->w[i]) <= tolerance * sol->scale;
+}
+
+/* The columns of the listed unknowns, each times scale[i] where that is given. */
+static double *gather(const dense *d, const int *list, int count, const double *scale, arena *scratch) {
+    int n = d->space.dimension;
+    double *m = arena_alloc(scratch, (size_t)n * count + 1, sizeof(double));
+    for (int i = 0; m && i < count; i++)
+        for (int k = 0; k < n; k++)
+            m[(size_t)n * i + k] = d->v[(size_t)n * list[i] + k] * (scale ? scale[i] : 1);
+    return m;
+}
+
+/* y += sum of z_i v_i over the list */
+static void add_columns(const dense *d, const int *list, int count, const double *z, double sign, double *y) {
+    int n = d->space.dimension;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < n; k++) y[k] += sign * z[list[i]] * d->v[(size_t)n * list[i] + k];
+}
+
+/* ---- least norm */
+
+/* One step of the search: the least norm of the unknowns marked `in`, the others keep their z.  p are the multipliers
+ * of V z = y: the marked ones are z_i = v_i . p. */
+static bool solve_marked(const dense *d, const bool *in, const double *y, arena *scratch, double *z, double *p,
+                         least_norm *f, int *list, int *count) {
+    const system *s = d->s;
+    int n = d->space.dimension;
+    *count = 0;
+    double *rest = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
+    double *part = arena_alloc(scratch, (size_t)s->count + 1, sizeof(double));
+    if (!rest || !part) return false;
+    memcpy(rest, y, (size_t)n * sizeof(double));
+    for (int i = 0; i < s->count; i++) {
+        if (in[i]) list[(*count)++] = i;
+        else if (z[i] != 0)
+            for (int k = 0; k < n; k++) rest[k] -= z[i] * d->v[(size_t)n * i + k];
+    }
+    double *m = gather(d, list, *count, NULL, scratch);
+    if (!m || !least_norm_factor(m, n, *count, DENSE_RANK, scratch, f)) return false;
+    least_norm_solve(f, rest, part);
+    least_norm_solve_transposed(f, part, p);
+    for (int i = 0; i < *count; i++) z[list[i]] = part[i];
+    return true;
+}
+
+/* The worst bound broken by a marked unknown, else the unknown at a bound that least norm would take off it. */
+static int next_change(const dense *d, const bool *may, const bool *in, const double *z, const double *p,
+                       double tiny) {
+    const system *s = d->s;
+    int n = d->space.dimension, worst = -1;
+    double most = tiny;
+    for (int i = 0; i < s->count; i++)
+        if (in[i]) {
+            double out = fmax(s->lo[i] - z[i], z[i] - s->hi[i]);
+            if (out > most) most = out, worst = i;
+        }
+    if (worst >= 0) return worst;
+    for (int i = 0; i < s->count; i++)
+        if (may[i] && !in[i]) {
+            double wish = dot(d->v + (size_t)n * i, p, n);
+            double inward = z[i] <= s->lo[i] ? wish - s->lo[i] : s->hi[i] - wish;
+            if (inward > most) most = inward, worst = i;
+        }
+    return worst;
+}
+
+static double largest_carried(const system *s, const double *z) {
+    double most = 0;
+    for (int i = 0; i < s->count; i++) most = fmax(most, fabs(z[i]));
+    return most;
+}
+
+/* |V z - V z0| relative to |V z0| stays at rounding when the marked set can still carry the load. */
+static bool still_carries(const dense *d, const double *z, const double *y, int *all, arena *scratch) {
+    int n = d->space.dimension;
+    double *left = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
+    if (!left) return false;
+    memcpy(left, y, (size_t)n * sizeof(double));
+    for (int i = 0; i < d->s->count; i++) all[i] = i;
+    add_columns(d, all, d->s->count, z, -1, left);
+    return dot(left, left, n) <= 1e-18 * dot(y, y, n) + 1e-300;
+}
+
+bool share_least_norm(const dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
+                      bool *determined) {
+    const system *s = d->s;
+    size_t m = (size_t)s->count + 1, n = (size_t)d->space.dimension + 1;
+    bool *may = arena_alloc(scratch, m, 1), *in = arena_alloc(scratch, m, 1);
+    int *list = arena_alloc(scratch, m, sizeof(int));
+    double *y = arena_alloc(scratch, n, sizeof(double)), *p = arena_alloc(scratch, n, sizeof(double));
+    if (!may || !in || !list || !y || !p) return false;
+    for (int i = 0; i < s->count; i++) {
+        may[i] = in[i] = carries(s, sol, i, tolerance);
+        z[i] = sol->z[i], determined[i] = true, list[i] = i;
+    }
+    add_columns(d, list, s->count, sol->z, 1, y);
+
+    double tiny = 1e-12 * largest_carried(s, sol->z);
+    for (int step = 0; step < 3 * s->count + 10; step++) {
+        arena_mark mark = arena_save(scratch);
+        least_norm f;
+        int count;
+        if (!solve_marked(d, in, y, scratch, z, p, &f, list, &count)) return false;
+        if (step == 0) /* all that may carry are marked: what the equations leave open */
+            for (int i = 0; i < count; i++) determined[list[i]] = least_norm_openness(&f, i) < 1e-9;
+        int change = next_change(d, may, in, z, p, tiny);
+        bool possible = still_carries(d, z, y, list, scratch);
+        arena_restore(scratch, mark);
+        if (!possible) break;
+        if (change < 0) return true;
+        in[change] = !in[change];
+        if (!in[change]) z[change] = z[change] < s->lo[change] ? s->lo[change] : s->hi[change];
+    }
+    memcpy(z, sol->z, (size_t)s->count * sizeof(double)); /* the search lost its way: the solution itself is admissible */
+    return true;
+}
+
+/* ---- margins of sticking cones */
+
+double share_cone_margin(const system *s, const cone *k, const double *z) {
+    if (k->mode != FRICTION_STICK || s->normal_of[k->contact] < 0) return 1;
+    double force = vec3_length(system_cone_force(s, k, z)), limit = k->stick * z[s->normal_of[k->contact]];
+    double tiny = 1e-11 * largest_carried(s, z);
+    if (force <= tiny) return 1;
+    return 1 - force / fmax(limit, tiny);
+}
+
+static double smallest_margin(const system *s, const double *z) {
+    double least = 1;
+    for (int k = 0; k < s->cone_count; k++) least = fmin(least, share_cone_margin(s, &s->cones[k], z));
+    return least;
+}
+
+/* Friction in proportion to pressure: the T with least sum |T|^2 / (g_k stick N), g_k = 1 at first, N as in z.  For a
+ * translation all T_k / N_k come out equal, as Coulomb's law has it at the onset of slip.  Then g_k grows where the
+ * cone is exceeded, so that the largest T / N sinks. */
+static bool reweigh(const dense *d, int steps, arena *scratch, double *z) {
+    const system *s = d->s;
+    int n = d->space.dimension, count = 0;
+    size_t m = (size_t)s->count + 1;
+    int *list = arena_alloc(scratch, m, sizeof(int));
+    double *weight = arena_alloc(scratch, m, sizeof(double)), *part = arena_alloc(scratch, m, sizeof(double));
+    double *best = arena_alloc(scratch, m, sizeof(double)), *y = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
+    double *gain = arena_alloc(scratch, (size_t)s->cone_count + 1, sizeof(double));
+    if (!list || !weight || !part || !best || !y || !gain) return false;
+    for (int i = 0; i < s->count; i++)
+        if (isinf(s->lo[i]) && isinf(s->hi[i])) list[count++] = i;
+    add_columns(d, list, count, z, 1, y);
+    memcpy(best, z, (size_t)s->count * sizeof(double));
+    for (int k = 0; k < s->cone_count; k++) gain[k] = 1;
+
+    for (int step = 0; step < steps; step++) {
+        arena_mark mark = arena_save(scratch);
+        for (int i = 0; i < count; i++) weight[i] = 1;
+        for (int k = 0; k < s->cone_count; k++) {
+            const cone *law = &s->cones[k];
+            for (int i = 0; i < count; i++)
+                if (law->mode == FRICTION_STICK && list[i] >= law->first && list[i] < law->first + law->dimension)
+                    weight[i] = sqrt(fmax(law->stick * z[s->normal_of[law->contact]], 0) * gain[k]);
+        }
+        double *v = gather(d, list, count, weight, scratch);
+        least_norm f;
+        if (!v || !least_norm_factor(v, n, count, DENSE_RANK, scratch, &f)) return false;
+        least_norm_solve(&f, y, part);
+        arena_restore(scratch, mark);
+        for (int i = 0; i < count; i++) z[list[i]] = part[i] * weight[i];
+        /* a cone without pressure cannot help; if the others cannot carry alone, V z changes and this is no answer */
+        double margin = smallest_margin(s, z);
+        if (margin > smallest_margin(s, best)) memcpy(best, z, (size_t)s->count * sizeof(double));
+        if (margin >= 0) break;
+        for (int k = 0; k < s->cone_count; k++)
+            gain[k] *= fmin(fmax(1 - share_cone_margin(s, &s->cones[k], z), 0.1), 10);
+    }
+    memcpy(z, best, (size_t)s->count * sizeof(double));
+    return true;
+}
+
+/* Nearest point of the cone |T| <= mu N. */
+static void into_cone(double mu, double *normal, double *t, int dimension) {
+    double size = sqrt(dot(t, t, dimension)), n = *normal;
+    if (size <= mu * n) return;
+    double along = mu * size + n;
+    if (along <= 0) {
+        *normal = 0;
+        for (int i = 0; i < dimension; i++) t[i] = 0;
+        return;
+    }
+    *normal = along / (1 + mu * mu);
+    for (int i = 0; i < dimension; i++) t[i] *= mu * *normal / size;
+}
+
+/* Alternating projections on the cones and on V z = y; ends on the second set. */
+static bool alternate(const dense *d, const bool *may, const double *y, int steps, arena *scratch, double *z) {
+    const system *s = d->s;
+    int n = d->space.dimension, count = 0;
+    int *list = arena_alloc(scratch, (size_t)s->count + 1, sizeof(int));
+    double *part = arena_alloc(scratch, (size_t)s->count + 1, sizeof(double));
+    double *left = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
+    if (!list || !part || !left) return false;
+    for (int i = 0; i < s->count; i++)
+        if (may[i]) list[count++] = i;
+    double *v = gather(d, list, count, NULL, scratch);
+    least_norm f;
+    if (!v || !least_norm_factor(v, n, count, DENSE_RANK, scratch, &f)) return false;
+    for (int step = 0; step < steps; step++) {
+        for (int i = 0; i < s->count; i++) z[i] = fmin(fmax(z[i], s->lo[i]), s->hi[i]);
+        for (int k = 0; k < s->cone_count; k++)
+            if (s->cones[k].mode == FRICTION_STICK)
+                into_cone(s->cones[k].stick * (1 - 1e-9), &z[s->normal_of[s->cones[k].contact]], z + s->cones[k].first,
+                          s->cones[k].dimension);
+        memcpy(left, y, (size_t)n * sizeof(double));
+        add_columns(d, list, count, z, -1, left);
+        least_norm_solve(&f, left, part);
+        for (int i = 0; i < count; i++) z[list[i]] += part[i];
+        if (smallest_margin(s, z) >= 0) break;
+    }
+    return true;
+}
+
+double share_margin(const dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
+                    bool *memory) {
+    const system *s = d->s;
+    size_t m = (size_t)s->count + 1;
+    memcpy(z, sol->z, (size_t)s->count * sizeof(double));
+    *memory = true;
+    double margin = smallest_margin(s, z);
+    if (margin >= 0) return margin;
+
+    bool *may = arena_alloc(scratch, m, 1), *determined = arena_alloc(scratch, m, 1);
+    double *least = arena_alloc(scratch, m, sizeof(double)), *trial = arena_alloc(scratch, m, sizeof(double));
+    double *y = arena_alloc(scratch, (size_t)d->space.dimension + 1, sizeof(double));
+    int *all = arena_alloc(scratch, m, sizeof(int));
+    *memory = may && determined && least && trial && y && all &&
+              share_least_norm(d, sol, tolerance, scratch, least, determined);
+    if (!*memory) return margin;
+    for (int i = 0; i < s->count; i++) may[i] = carries(s, sol, i, tolerance), all[i] = i;
+    add_columns(d, all, s->count, sol->z, 1, y);
+
+    for (int stage = 0; stage < 3 && margin < 0; stage++) {
+        memcpy(trial, stage < 2 ? least : z, (size_t)s->count * sizeof(double));
+        if (stage == 1) *memory = reweigh(d, 20, scratch, trial);
+        if (stage == 2) *memory = alternate(d, may, y, 300, scratch, trial);
+        if (!*memory) return margin;
+        double found = smallest_margin(s, trial);
+        if (found > margin && still_carries(d, trial, y, all, scratch))
+            margin = found, memcpy(z, trial, (size_t)s->count * sizeof(double));
+    }
+    return margin;
+}

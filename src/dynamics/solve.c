@@ -1,0 +1,280 @@
+/* Solving a system for given modes of friction (see system.h).
+ *
+ * Symmetric systems (no slip) go to the exact complementarity kernel, sparse, warm-started from the last states.
+ * Systems with slip are not symmetric and small: the last states are tried first, so that where rigid friction has
+ * two solutions the one that continues is taken; then pivots on the worst violation; then Lemke's method, after
+ * which the states it found are solved again for the last digits and the least norm. */
+#include "abut/complementarity.h"
+#include "dynamics/solve.h"
+#include "dynamics/system.h"
+#include "numerics/least_norm.h"
+
+static double largest(const double *v, int n) {
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
+    return most;
+}
+
+/* ---- symmetric */
+
+static abut_status solve_symmetric(const system *s, double tolerance, int budget, const group_scratch *scratch,
+                                   system_solution *out, abut_error *error) {
+    row_matrix a;
+    abut_status status = row_assemble(s->rows, s->count, s->g->motions, s->g->inertias, s->g->body_count,
+                                      scratch->arena, &a, error);
+    if (status != ABUT_OK) return status;
+    abut_lcp problem = {.size = s->count,
+                        .row_start = a.start,
+                        .column = a.column,
+                        .value = a.value,
+                        .b = s->b,
+                        .lo = s->lo,
+                        .hi = s->hi};
+    abut_lcp_config config = abut_default_lcp_config();
+    config.warm = true, config.nearest = true, config.tolerance = tolerance, config.budget = budget;
+    abut_lcp_result result;
+    status = abut_lcp_solve(scratch->lcp, &problem, &config, out->state, out->z, out->w, &result, error);
+    out->pivots += result.pivots;
+    if (status == ABUT_NO_MEMORY || status == ABUT_INVALID) return status;
+    out->outcome = status == ABUT_OK ? SYSTEM_SOLVED : status == ABUT_INFEASIBLE ? SYSTEM_NO_SOLUTION : SYSTEM_BUDGET;
+    return ABUT_OK;
+}
+
+/* ---- dense: columns in the space of unit masses */
+
+bool dense_make(const system *s, arena *scratch, dense *out) {
+    if (!system_space_make(s->g, scratch, &out->space)) return false;
+    size_t n = (size_t)out->space.dimension;
+    out->s = s;
+    out->w = arena_alloc(scratch, n * s->count + 1, sizeof(double));
+    out->v = s->symmetric ? out->w : arena_alloc(scratch, n * s->count + 1, sizeof(double));
+    if (!out->w || !out->v) return false;
+    for (int i = 0; i < s->count; i++) {
+        system_space_column(&out->space, s->g, &s->rows[i], out->w + n * i);
+        if (!s->symmetric) system_space_column(&out->space, s->g, &s->columns[i], out->v + n * i);
+    }
+    return true;
+}
+
+static double dot(const double *a, const double *b, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* The z of least norm with w = 0 on the free unknowns, the others at their bounds:
+ *     W_F^T y = c   has the solutions y = y* + (orthogonal to all W_F);  y = V_F z_F
+ *     => Q^T V_F z_F = Q^T y*  with Q the range of W_F
+ * so that no condition number is squared. */
+bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *scratch) {
+    const system *s = d->s;
+    int n = d->space.dimension, count = 0;
+    int *list = arena_alloc(scratch, (size_t)s->count + 1, sizeof(int));
+    double *fixed = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
+    double *wf = arena_alloc(scratch, (size_t)n * s->count + 1, sizeof(double));
+    if (!list || !fixed || !wf) return false;
+    for (int i = 0; i < s->count; i++) {
+        const double *v = d->v + (size_t)n * i;
+        if (state[i] == ABUT_LCP_FREE) {
+            memcpy(wf + (size_t)n * count, d->w + (size_t)n * i, (size_t)n * sizeof(double));
+            list[count++] = i;
+            continue;
+        }
+        z[i] = state[i] == ABUT_LCP_AT_LOWER ? s->lo[i] : s->hi[i];
+        if (z[i] != 0)
+            for (int k = 0; k < n; k++) fixed[k] += z[i] * v[k];
+    }
+    double *c = arena_alloc(scratch, (size_t)count + 1, sizeof(double));
+    double *y = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
+    least_norm range, forces;
+    if (!c || !y || !least_norm_factor(wf, n, count, DENSE_RANK, scratch, &range)) return false;
+    for (int i = 0; i < count; i++) c[i] = -(s->b[list[i]] + dot(wf + (size_t)n * i, fixed, n));
+    least_norm_solve_transposed(&range, c, y);
+
+    double *m = arena_alloc(scratch, (size_t)range.rank * count + 1, sizeof(double));
+    double *g = arena_alloc(scratch, (size_t)range.rank + 1, sizeof(double));
+    double *zf = arena_alloc(scratch, (size_t)count + 1, sizeof(double));
+    if (!m || !g || !zf) return false;
+    for (int k = 0; k < range.rank; k++) {
+        g[k] = dot(range.q + (size_t)n * k, y, n);
+        for (int i = 0; i < count; i++)
+            m[(size_t)range.rank * i + k] = dot(range.q + (size_t)n * k, d->v + (size_t)n * list[i], n);
+    }
+    if (!least_norm_factor(m, range.rank, count, DENSE_RANK, scratch, &forces)) return false;
+    least_norm_solve(&forces, g, zf);
+    for (int i = 0; i < count; i++) z[list[i]] = zf[i];
+    return true;
+}
+
+/* The unknown that violates its bound or sign most, and the state it should have; -1.  Forces are compared as the
+ * accelerations they cause alone. */
+static int worst_violation(const dense *d, const system_solution *sol, double tolerance, uint8_t *next) {
+    const system *s = d->s;
+    int worst = -1, n = d->space.dimension;
+    double most = tolerance * sol->scale;
+    for (int i = 0; i < s->count; i++) {
+        double mobility = dot(d->w + (size_t)n * i, d->w + (size_t)n * i, n), below = 0, above = 0;
+        if (sol->state[i] == ABUT_LCP_FREE) {
+            below = (s->lo[i] - sol->z[i]) * mobility, above = (sol->z[i] - s->hi[i]) * mobility;
+            if (below > most) most = below, worst = i, *next = ABUT_LCP_AT_LOWER;
+            if (above > most) most = above, worst = i, *next = ABUT_LCP_AT_UPPER;
+        } else {
+            double wrong = sol->state[i] == ABUT_LCP_AT_LOWER ? -sol->w[i] : sol->w[i];
+            if (wrong > most) most = wrong, worst = i, *next = ABUT_LCP_FREE;
+        }
+    }
+    return worst;
+}
+
+static void evaluate(const system *s, system_solution *sol) {
+    system_apply(s, sol->z, sol->x);
+    system_rates(s, sol->x, sol->w);
+}
+
+static double free_error(const system *s, const system_solution *sol) {
+    double most = 0;
+    for (int i = 0; i < s->count; i++)
+        if (sol->state[i] == ABUT_LCP_FREE) most = fmax(most, fabs(sol->w[i]));
+    return most;
+}
+
+/* Pivots from the given states.  True when they end in a solution; false at the budget or where the free rows have
+ * none.  *memory is false when memory is out. */
+static bool pivot(const dense *d, double tolerance, int budget, arena *scratch, system_solution *sol, bool *memory) {
+    for (int step = 0; step <= budget; step++) {
+        arena_mark mark = arena_save(scratch);
+        *memory = dense_solve_states(d, sol->state, sol->z, scratch);
+        arena_restore(scratch, mark);
+        if (!*memory) return false;
+        evaluate(d->s, sol);
+        uint8_t next = 0;
+        int worst = worst_violation(d, sol, tolerance, &next);
+        if (worst < 0) return free_error(d->s, sol) <= tolerance * sol->scale;
+        sol->state[worst] = next, sol->pivots++;
+    }
+    return false;
+}
+
+/* ---- Lemke on the unknowns with bounds, the bilateral ones taken out */
+
+static bool is_bilateral(const system *s, int i) { return isinf(s->lo[i]) && isinf(s->hi[i]); }
+
+/* Takes the bilateral rows B out of the problem:
+ *     W_B^T (y_B + P V_U z_U) = -b_B   with  P = 1 - Q_B Q_B^T,   A' = W_U^T P V_U,   b' = b_U + W_U^T y_B */
+bool dense_reduce(const dense *d, arena *scratch, dense_reduced *out) {
+    const system *s = d->s;
+    int n = d->space.dimension, held = 0;
+    out->list = arena_alloc(scratch, (size_t)s->count + 1, sizeof(int));
+    double *wb = arena_alloc(scratch, (size_t)n * s->count + 1, sizeof(double));
+    double *c = arena_alloc(scratch, (size_t)s->count + 1, sizeof(double));
+    out->y = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
+    if (!out->list || !wb || !c || !out->y) return false;
+    out->count = 0;
+    for (int i = 0; i < s->count; i++) {
+        if (!is_bilateral(s, i)) {
+            out->list[out->count++] = i;
+            continue;
+        }
+        memcpy(wb + (size_t)n * held, d->w + (size_t)n * i, (size_t)n * sizeof(double));
+        c[held++] = -s->b[i];
+    }
+    if (!least_norm_factor(wb, n, held, DENSE_RANK, scratch, &out->bilateral)) return false;
+    least_norm_solve_transposed(&out->bilateral, c, out->y);
+    return true;
+}
+
+static bool lemke_states(const dense *d, const group_scratch *scratch, int budget, system_solution *sol,
+                         bool *memory) {
+    const system *s = d->s;
+    arena *a = scratch->arena;
+    dense_reduced r;
+    *memory = false;
+    if (!dense_reduce(d, a, &r)) return false;
+    int n = d->space.dimension, m = r.count;
+    double *matrix = arena_alloc(a, (size_t)m * m + 1, sizeof(double));
+    double *v = arena_alloc(a, (size_t)n + 1, sizeof(double));
+    double *array = arena_alloc(a, 5 * (size_t)m + 1, sizeof(double));
+    uint8_t *state = arena_alloc(a, (size_t)m + 1, 1);
+    if (!matrix || !v || !array || !state) return false;
+    double *b = array, *lo = b + m, *hi = lo + m, *z = hi + m, *w = z + m;
+    for (int j = 0; j < m; j++) {
+        memcpy(v, d->v + (size_t)n * r.list[j], (size_t)n * sizeof(double));
+        least_norm_take_out(&r.bilateral, v);
+        for (int i = 0; i < m; i++) matrix[(size_t)i * m + j] = dot(d->w + (size_t)n * r.list[i], v, n);
+        b[j] = s->b[r.list[j]] + dot(d->w + (size_t)n * r.list[j], r.y, n);
+        lo[j] = s->lo[r.list[j]], hi[j] = s->hi[r.list[j]];
+    }
+    abut_lcp problem = {.size = m, .dense = matrix, .b = b, .lo = lo, .hi = hi};
+    abut_lcp_config config = abut_default_lcp_config();
+    config.method = ABUT_LCP_LEMKE, config.budget = budget;
+    abut_lcp_result result;
+    abut_status status = abut_lcp_solve(scratch->lcp, &problem, &config, state, z, w, &result, NULL);
+    *memory = status != ABUT_NO_MEMORY;
+    sol->pivots += result.pivots;
+    if (status != ABUT_OK) return false;
+    for (int i = 0; i < s->count; i++) sol->state[i] = ABUT_LCP_FREE;
+    for (int j = 0; j < m; j++) sol->state[r.list[j]] = state[j];
+    return true;
+}
+
+static abut_status solve_with_slip(const system *s, double tolerance, int budget, const group_scratch *scratch,
+                                   system_solution *sol, abut_error *error) {
+    dense d;
+    bool memory = dense_make(s, scratch->arena, &d);
+    int pivots = 2 * s->count + 10;
+    if (memory && pivot(&d, tolerance, pivots, scratch->arena, sol, &memory)) return ABUT_OK;
+    if (!memory) return fail_memory(error);
+    bool found = lemke_states(&d, scratch, budget, sol, &memory);
+    if (!memory) return fail_memory(error);
+    if (!found) {
+        sol->outcome = SYSTEM_NO_SOLUTION;
+        return ABUT_OK;
+    }
+    if (!pivot(&d, tolerance, pivots, scratch->arena, sol, &memory)) sol->outcome = SYSTEM_BUDGET;
+    return memory ? ABUT_OK : fail_memory(error);
+}
+
+/* ---- both */
+
+/* Violation of w = A z + b, bounds and signs, in units of w. */
+static double residual_of(const system *s, const system_solution *sol) {
+    double most = 0;
+    for (int i = 0; i < s->count; i++) {
+        double w = sol->w[i];
+        if (sol->z[i] <= s->lo[i]) w = fmin(w, 0);
+        if (sol->z[i] >= s->hi[i]) w = fmax(w, 0);
+        most = fmax(most, fabs(w));
+    }
+    return most;
+}
+
+static bool all_bilateral_miss(const system *s, const system_solution *sol, double tolerance) {
+    for (int i = 0; i < s->count; i++)
+        if (!is_bilateral(s, i) && sol->z[i] <= s->lo[i] && sol->w[i] < -tolerance) return false;
+    return true;
+}
+
+abut_status system_solve(const system *s, double tolerance, int budget, const group_scratch *scratch,
+                         system_solution *out, abut_error *error) {
+    size_t n = (size_t)s->count + 1;
+    if (!out->z) {
+        out->z = arena_alloc(scratch->arena, n, sizeof(double));
+        out->w = arena_alloc(scratch->arena, n, sizeof(double));
+        out->x = arena_alloc(scratch->arena, (size_t)s->g->body_count + 1, sizeof(spatial));
+        if (!out->state) out->state = arena_alloc(scratch->arena, n, 1);
+        if (!out->z || !out->w || !out->x || !out->state) return fail_memory(error);
+    }
+    out->outcome = SYSTEM_SOLVED, out->pivots = 0;
+    out->scale = largest(s->b, s->count);
+    if (!(out->scale > 0)) out->scale = 1;
+    abut_status status = s->count == 0 ? ABUT_OK
+                         : s->symmetric
+                             ? solve_symmetric(s, tolerance, budget, scratch, out, error)
+                             : solve_with_slip(s, tolerance, budget, scratch, out, error);
+    if (status != ABUT_OK) return status;
+    evaluate(s, out);
+    out->residual = residual_of(s, out) / out->scale;
+    if (out->outcome == SYSTEM_NO_SOLUTION && s->symmetric && all_bilateral_miss(s, out, tolerance * out->scale))
+        out->outcome = SYSTEM_INCONSISTENT;
+    return ABUT_OK;
+}

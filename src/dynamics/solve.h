@@ -1,0 +1,32 @@
+/* Dense pieces of the solution of a system, shared by solve.c, coulomb.c and share.c.
+ *
+ * W and V hold the rows and the columns of a system in the space where all masses are 1 (system.h), by columns of
+ * length space.dimension:   w = W^T V z + b. */
+#ifndef DYNAMICS_SOLVE_H
+#define DYNAMICS_SOLVE_H
+
+#include "dynamics/system.h"
+#include "numerics/least_norm.h"
+
+/* A row that keeps less of its length than this beside the others is redundant. */
+#define DENSE_RANK 1e-10
+
+typedef struct dense {
+    const system *s;
+    system_space space;
+    double *w, *v; /* v == w where symmetric */
+} dense;
+
+typedef struct dense_reduced {
+    int count;
+    int *list;            /* the unknowns with bounds */
+    least_norm bilateral; /* of the others */
+    double *y;            /* what the bilateral rows alone do */
+} dense_reduced;
+
+/* All return false when memory is out. */
+bool dense_make(const system *s, arena *scratch, dense *out);
+bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *scratch);
+bool dense_reduce(const dense *d, arena *scratch, dense_reduced *out);
+
+#endif
