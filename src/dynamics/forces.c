@@ -9,7 +9,7 @@ forces_config forces_default_config(void) { return (forces_config){.slip_speed =
 
 /* ---- memory of the active set */
 
-static void recall_states(const system *s, uint8_t *state) {
+static void recall_states(const group_system *s, uint8_t *state) {
     const group *g = s->g;
     for (int i = 0; i < s->count; i++) state[i] = ABUT_LCP_FREE;
     for (int i = 0; i < g->row_count; i++)
@@ -19,7 +19,7 @@ static void recall_states(const system *s, uint8_t *state) {
 }
 
 /* A point stays pressed while it does not accelerate away; at N = 0 and gap'' = 0 it still touches. */
-static void remember_states(const system *s, const system_solution *sol, double tolerance) {
+static void remember_states(const group_system *s, const system_solution *sol, double tolerance) {
     const group *g = s->g;
     for (int i = 0; i < g->row_count; i++)
         if (s->row_of[i] >= 0 && g->row_states) g->row_states[i] = sol->state[s->row_of[i]];
@@ -29,10 +29,11 @@ static void remember_states(const system *s, const system_solution *sol, double 
 
 /* ---- loads */
 
-static void read_loads(const system *s, const system_solution *sol, const double *z, const bool *determined,
-                       contact_load *loads, double *multipliers) {
+static void read_loads(const group_system *s, const system_solution *sol, const double *z,
+                       const bool *determined, contact_load *loads, double *multipliers) {
     const group *g = s->g;
-    for (int i = 0; i < g->row_count; i++) multipliers[i] = s->row_of[i] >= 0 ? z[s->row_of[i]] : g->rows[i].lo;
+    for (int i = 0; i < g->row_count; i++)
+        multipliers[i] = s->row_of[i] >= 0 ? z[s->row_of[i]] : g->rows[i].lo;
     for (int i = 0; i < g->contact_count; i++) {
         const group_contact *c = &g->contacts[i];
         int n = s->normal_of[i];
@@ -50,8 +51,10 @@ static void read_loads(const system *s, const system_solution *sol, const double
         const cone *law = &s->cones[k];
         contact_load *load = &loads[law->contact];
         vec3 force = system_cone_force(s, law, z);
-        if (law->kind == CONE_FRICTION) load->friction = force;
-        else load->torque = vec3_add(load->torque, force);
+        if (law->kind == CONE_FRICTION)
+            load->friction = force;
+        else
+            load->torque = vec3_add(load->torque, force);
         load->margin = fmin(load->margin, share_cone_margin(s, law, z));
         if (determined && law->mode == FRICTION_STICK)
             for (int i = 0; i < law->dimension; i++) load->determined &= determined[law->first + i];
@@ -65,16 +68,16 @@ static int worst_margin(const contact_load *loads, int count) {
     return worst;
 }
 
-static bool has_sticking_cone(const system *s) {
+static bool has_sticking_cone(const group_system *s) {
     for (int k = 0; k < s->cone_count; k++)
         if (s->cones[k].mode == FRICTION_STICK) return true;
     return false;
 }
 
-/* The distribution that is shown: the solver's, one inside all cones, or (config.distribute) that of least norm where
- * it is inside all cones. */
-static abut_status distribute(const system *s, const system_solution *sol, const forces_config *config, arena *scratch,
-                              double *z, bool *determined, abut_error *error) {
+/* The distribution that is shown: the solver's, one inside all cones, or (config.distribute) that of least
+ * norm where it is inside all cones. */
+static abut_status distribute(const group_system *s, const system_solution *sol, const forces_config *config,
+                              arena *scratch, double *z, bool *determined, abut_error *error) {
     dense d;
     bool memory = true;
     memcpy(z, sol->z, (size_t)s->count * sizeof(double));
@@ -84,7 +87,8 @@ static abut_status distribute(const system *s, const system_solution *sol, const
     if (!memory) return fail_memory(error);
     if (!config->distribute) return ABUT_OK;
     double *least = arena_alloc(scratch, (size_t)s->count + 1, sizeof(double));
-    if (!least || !share_least_norm(&d, sol, config->tolerance, scratch, least, determined)) return fail_memory(error);
+    if (!least || !share_least_norm(&d, sol, config->tolerance, scratch, least, determined))
+        return fail_memory(error);
     double inside = 1;
     for (int k = 0; k < s->cone_count; k++) inside = fmin(inside, share_cone_margin(s, &s->cones[k], least));
     if (inside >= fmin(margin, 0)) memcpy(z, least, (size_t)s->count * sizeof(double));
@@ -103,14 +107,14 @@ static forces_outcome outcome_of(system_outcome outcome) {
 }
 
 /* The largest acceleration that a bilateral row misses. */
-static double missed(const system *s, const system_solution *sol) {
+static double missed(const group_system *s, const system_solution *sol) {
     double most = 0;
     for (int i = 0; i < s->count; i++)
         if (isinf(s->lo[i]) && isinf(s->hi[i])) most = fmax(most, fabs(sol->w[i]));
     return most;
 }
 
-static int most_pushed(const system *s, const system_solution *sol) {
+static int most_pushed(const group_system *s, const system_solution *sol) {
     int worst = -1;
     for (int i = 0; i < s->g->contact_count; i++) {
         int n = s->normal_of[i];
@@ -119,11 +123,12 @@ static int most_pushed(const system *s, const system_solution *sol) {
     return worst;
 }
 
-abut_status forces_solve(group *g, const forces_config *config, const group_scratch *scratch, spatial *accelerations,
-                         contact_load *loads, double *multipliers, forces_result *result, abut_error *error) {
+abut_status forces_solve(group *g, const forces_config *config, const group_scratch *scratch,
+                         spatial *accelerations, contact_load *loads, double *multipliers,
+                         forces_result *result, abut_error *error) {
     arena *a = scratch->arena;
     arena_mark mark = arena_save(a);
-    system s;
+    group_system s;
     spatial *base = arena_alloc(a, (size_t)g->body_count + 1, sizeof(spatial));
     abut_status status = base ? ABUT_OK : fail_memory(error);
     if (base) group_free_accelerations(g, base);

@@ -10,7 +10,7 @@ static double dot(const double *a, const double *b, int n) {
 }
 
 /* The unknowns that may carry something: free, or at a bound with w = 0. */
-static bool carries(const system *s, const system_solution *sol, int i, double tolerance) {
+static bool carries(const group_system *s, const system_solution *sol, int i, double tolerance) {
     bool bilateral = isinf(s->lo[i]) && isinf(s->hi[i]);
     return bilateral || sol->state[i] == ABUT_LCP_FREE || fabs(sol->w[i]) <= tolerance * sol->scale;
 }
@@ -34,11 +34,11 @@ static void add_columns(const dense *d, const int *list, int count, const double
 
 /* ---- least norm */
 
-/* One step of the search: the least norm of the unknowns marked `in`, the others keep their z.  p are the multipliers
- * of V z = y: the marked ones are z_i = v_i . p. */
-static bool solve_marked(const dense *d, const bool *in, const double *y, arena *scratch, double *z, double *p,
-                         least_norm *f, int *list, int *count) {
-    const system *s = d->s;
+/* One step of the search: the least norm of the unknowns marked `in`, the others keep their z.  p are the
+ * multipliers of V z = y: the marked ones are z_i = v_i . p. */
+static bool solve_marked(const dense *d, const bool *in, const double *y, arena *scratch, double *z,
+                         double *p, least_norm *f, int *list, int *count) {
+    const group_system *s = d->s;
     int n = d->space.dimension;
     *count = 0;
     double *rest = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
@@ -46,7 +46,8 @@ static bool solve_marked(const dense *d, const bool *in, const double *y, arena 
     if (!rest || !part) return false;
     memcpy(rest, y, (size_t)n * sizeof(double));
     for (int i = 0; i < s->count; i++) {
-        if (in[i]) list[(*count)++] = i;
+        if (in[i])
+            list[(*count)++] = i;
         else if (z[i] != 0)
             for (int k = 0; k < n; k++) rest[k] -= z[i] * d->v[(size_t)n * i + k];
     }
@@ -58,10 +59,11 @@ static bool solve_marked(const dense *d, const bool *in, const double *y, arena 
     return true;
 }
 
-/* The worst bound broken by a marked unknown, else the unknown at a bound that least norm would take off it. */
+/* The worst bound broken by a marked unknown, else the unknown at a bound that least norm would take off it.
+ */
 static int next_change(const dense *d, const bool *may, const bool *in, const double *z, const double *p,
                        double tiny) {
-    const system *s = d->s;
+    const group_system *s = d->s;
     int n = d->space.dimension, worst = -1;
     double most = tiny;
     for (int i = 0; i < s->count; i++)
@@ -79,7 +81,7 @@ static int next_change(const dense *d, const bool *may, const bool *in, const do
     return worst;
 }
 
-static double largest_carried(const system *s, const double *z) {
+static double largest_carried(const group_system *s, const double *z) {
     double most = 0;
     for (int i = 0; i < s->count; i++) most = fmax(most, fabs(z[i]));
     return most;
@@ -98,7 +100,7 @@ static bool still_carries(const dense *d, const double *z, const double *y, int 
 
 bool share_least_norm(const dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
                       bool *determined) {
-    const system *s = d->s;
+    const group_system *s = d->s;
     size_t m = (size_t)s->count + 1, n = (size_t)d->space.dimension + 1;
     bool *may = arena_alloc(scratch, m, 1), *in = arena_alloc(scratch, m, 1);
     int *list = arena_alloc(scratch, m, sizeof(int));
@@ -122,17 +124,22 @@ bool share_least_norm(const dense *d, const system_solution *sol, double toleran
         bool possible = still_carries(d, z, y, list, scratch);
         arena_restore(scratch, mark);
         if (!possible) break;
-        if (change < 0) return true;
+        if (change < 0) {
+            for (int i = 0; i < s->count; i++) z[i] = fmin(fmax(z[i], s->lo[i]), s->hi[i]);
+            return true;
+        }
         in[change] = !in[change];
         if (!in[change]) z[change] = z[change] < s->lo[change] ? s->lo[change] : s->hi[change];
     }
-    memcpy(z, sol->z, (size_t)s->count * sizeof(double)); /* the search lost its way: the solution itself is admissible */
+    memcpy(z, sol->z,
+           (size_t)s->count *
+               sizeof(double)); /* the search lost its way: the solution itself is admissible */
     return true;
 }
 
 /* ---- margins of sticking cones */
 
-double share_cone_margin(const system *s, const cone *k, const double *z) {
+double share_cone_margin(const group_system *s, const cone *k, const double *z) {
     if (k->mode != FRICTION_STICK || s->normal_of[k->contact] < 0) return 1;
     double force = vec3_length(system_cone_force(s, k, z)), limit = k->stick * z[s->normal_of[k->contact]];
     double tiny = 1e-11 * largest_carried(s, z);
@@ -140,22 +147,23 @@ double share_cone_margin(const system *s, const cone *k, const double *z) {
     return 1 - force / fmax(limit, tiny);
 }
 
-static double smallest_margin(const system *s, const double *z) {
+static double smallest_margin(const group_system *s, const double *z) {
     double least = 1;
     for (int k = 0; k < s->cone_count; k++) least = fmin(least, share_cone_margin(s, &s->cones[k], z));
     return least;
 }
 
-/* Friction in proportion to pressure: the T with least sum |T|^2 / (g_k stick N), g_k = 1 at first, N as in z.  For a
- * translation all T_k / N_k come out equal, as Coulomb's law has it at the onset of slip.  Then g_k grows where the
- * cone is exceeded, so that the largest T / N sinks. */
+/* Friction in proportion to pressure: the T with least sum |T|^2 / (g_k stick N), g_k = 1 at first, N as in
+ * z.  For a translation all T_k / N_k come out equal, as Coulomb's law has it at the onset of slip.  Then g_k
+ * grows where the cone is exceeded, so that the largest T / N sinks. */
 static bool reweigh(const dense *d, int steps, arena *scratch, double *z) {
-    const system *s = d->s;
+    const group_system *s = d->s;
     int n = d->space.dimension, count = 0;
     size_t m = (size_t)s->count + 1;
     int *list = arena_alloc(scratch, m, sizeof(int));
     double *weight = arena_alloc(scratch, m, sizeof(double)), *part = arena_alloc(scratch, m, sizeof(double));
-    double *best = arena_alloc(scratch, m, sizeof(double)), *y = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
+    double *best = arena_alloc(scratch, m, sizeof(double)),
+           *y = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
     double *gain = arena_alloc(scratch, (size_t)s->cone_count + 1, sizeof(double));
     if (!list || !weight || !part || !best || !y || !gain) return false;
     for (int i = 0; i < s->count; i++)
@@ -170,7 +178,8 @@ static bool reweigh(const dense *d, int steps, arena *scratch, double *z) {
         for (int k = 0; k < s->cone_count; k++) {
             const cone *law = &s->cones[k];
             for (int i = 0; i < count; i++)
-                if (law->mode == FRICTION_STICK && list[i] >= law->first && list[i] < law->first + law->dimension)
+                if (law->mode == FRICTION_STICK && list[i] >= law->first &&
+                    list[i] < law->first + law->dimension)
                     weight[i] = sqrt(fmax(law->stick * z[s->normal_of[law->contact]], 0) * gain[k]);
         }
         double *v = gather(d, list, count, weight, scratch);
@@ -179,7 +188,8 @@ static bool reweigh(const dense *d, int steps, arena *scratch, double *z) {
         least_norm_solve(&f, y, part);
         arena_restore(scratch, mark);
         for (int i = 0; i < count; i++) z[list[i]] = part[i] * weight[i];
-        /* a cone without pressure cannot help; if the others cannot carry alone, V z changes and this is no answer */
+        /* a cone without pressure cannot help; if the others cannot carry alone, V z changes and this is no
+         * answer */
         double margin = smallest_margin(s, z);
         if (margin > smallest_margin(s, best)) memcpy(best, z, (size_t)s->count * sizeof(double));
         if (margin >= 0) break;
@@ -205,8 +215,9 @@ static void into_cone(double mu, double *normal, double *t, int dimension) {
 }
 
 /* Alternating projections on the cones and on V z = y; ends on the second set. */
-static bool alternate(const dense *d, const bool *may, const double *y, int steps, arena *scratch, double *z) {
-    const system *s = d->s;
+static bool alternate(const dense *d, const bool *may, const double *y, int steps, arena *scratch,
+                      double *z) {
+    const group_system *s = d->s;
     int n = d->space.dimension, count = 0;
     int *list = arena_alloc(scratch, (size_t)s->count + 1, sizeof(int));
     double *part = arena_alloc(scratch, (size_t)s->count + 1, sizeof(double));
@@ -221,8 +232,8 @@ static bool alternate(const dense *d, const bool *may, const double *y, int step
         for (int i = 0; i < s->count; i++) z[i] = fmin(fmax(z[i], s->lo[i]), s->hi[i]);
         for (int k = 0; k < s->cone_count; k++)
             if (s->cones[k].mode == FRICTION_STICK)
-                into_cone(s->cones[k].stick * (1 - 1e-9), &z[s->normal_of[s->cones[k].contact]], z + s->cones[k].first,
-                          s->cones[k].dimension);
+                into_cone(s->cones[k].stick * (1 - 1e-9), &z[s->normal_of[s->cones[k].contact]],
+                          z + s->cones[k].first, s->cones[k].dimension);
         memcpy(left, y, (size_t)n * sizeof(double));
         add_columns(d, list, count, z, -1, left);
         least_norm_solve(&f, left, part);
@@ -234,7 +245,7 @@ static bool alternate(const dense *d, const bool *may, const double *y, int step
 
 double share_margin(const dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
                     bool *memory) {
-    const system *s = d->s;
+    const group_system *s = d->s;
     size_t m = (size_t)s->count + 1;
     memcpy(z, sol->z, (size_t)s->count * sizeof(double));
     *memory = true;

@@ -1,24 +1,37 @@
 /* Solving a system for given modes of friction (see system.h).
  *
- * Symmetric systems (no slip) go to the exact complementarity kernel, sparse, warm-started from the last states.
- * Systems with slip are not symmetric and small: the last states are tried first, so that where rigid friction has
- * two solutions the one that continues is taken; then pivots on the worst violation; then Lemke's method, after
- * which the states it found are solved again for the last digits and the least norm. */
-#include "abut/complementarity.h"
+ * Symmetric systems (no slip) go to the exact complementarity kernel, sparse, warm-started from the last
+ * states. Systems with slip are not symmetric and small: the last states are tried first, so that where rigid
+ * friction has two solutions the one that continues is taken; then pivots on the worst violation; then
+ * Lemke's method, after which the states it found are solved again for the last digits and the least norm. */
 #include "dynamics/solve.h"
+#include "abut/complementarity.h"
 #include "dynamics/system.h"
 #include "numerics/least_norm.h"
 
-static double largest(const double *v, int n) {
+/* |j_linear| |x_linear| + |j_angular| |x_angular| */
+static double product_size(spatial j, spatial x) {
+    return vec3_length(j.linear) * vec3_length(x.linear) + vec3_length(j.angular) * vec3_length(x.angular);
+}
+
+/* The size of what the rows compare, before it cancels: two bodies that fall together have b = 0 to rounding,
+ * and a residual relative to that would be noise. */
+static double scale_of(const group_system *s) {
     double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
-    return most;
+    for (int i = 0; i < s->count; i++) {
+        const row *r = &s->rows[i];
+        double size = fabs(s->offset[i]);
+        if (r->a >= 0) size += product_size(r->ja, s->base[r->a]);
+        if (r->b >= 0) size += product_size(r->jb, s->base[r->b]);
+        most = fmax(most, size);
+    }
+    return most > 0 ? most : 1;
 }
 
 /* ---- symmetric */
 
-static abut_status solve_symmetric(const system *s, double tolerance, int budget, const group_scratch *scratch,
-                                   system_solution *out, abut_error *error) {
+static abut_status solve_symmetric(const group_system *s, double tolerance, int budget,
+                                   const group_scratch *scratch, system_solution *out, abut_error *error) {
     row_matrix a;
     abut_status status = row_assemble(s->rows, s->count, s->g->motions, s->g->inertias, s->g->body_count,
                                       scratch->arena, &a, error);
@@ -36,13 +49,15 @@ static abut_status solve_symmetric(const system *s, double tolerance, int budget
     status = abut_lcp_solve(scratch->lcp, &problem, &config, out->state, out->z, out->w, &result, error);
     out->pivots += result.pivots;
     if (status == ABUT_NO_MEMORY || status == ABUT_INVALID) return status;
-    out->outcome = status == ABUT_OK ? SYSTEM_SOLVED : status == ABUT_INFEASIBLE ? SYSTEM_NO_SOLUTION : SYSTEM_BUDGET;
+    out->outcome = status == ABUT_OK           ? SYSTEM_SOLVED
+                   : status == ABUT_INFEASIBLE ? SYSTEM_NO_SOLUTION
+                                               : SYSTEM_BUDGET;
     return ABUT_OK;
 }
 
 /* ---- dense: columns in the space of unit masses */
 
-bool dense_make(const system *s, arena *scratch, dense *out) {
+bool dense_make(const group_system *s, arena *scratch, dense *out) {
     if (!system_space_make(s->g, scratch, &out->space)) return false;
     size_t n = (size_t)out->space.dimension;
     out->s = s;
@@ -67,7 +82,7 @@ static double dot(const double *a, const double *b, int n) {
  *     => Q^T V_F z_F = Q^T y*  with Q the range of W_F
  * so that no condition number is squared. */
 bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *scratch) {
-    const system *s = d->s;
+    const group_system *s = d->s;
     int n = d->space.dimension, count = 0;
     int *list = arena_alloc(scratch, (size_t)s->count + 1, sizeof(int));
     double *fixed = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
@@ -106,10 +121,10 @@ bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *
     return true;
 }
 
-/* The unknown that violates its bound or sign most, and the state it should have; -1.  Forces are compared as the
- * accelerations they cause alone. */
+/* The unknown that violates its bound or sign most, and the state it should have; -1.  Forces are compared as
+ * the accelerations they cause alone. */
 static int worst_violation(const dense *d, const system_solution *sol, double tolerance, uint8_t *next) {
-    const system *s = d->s;
+    const group_system *s = d->s;
     int worst = -1, n = d->space.dimension;
     double most = tolerance * sol->scale;
     for (int i = 0; i < s->count; i++) {
@@ -126,21 +141,22 @@ static int worst_violation(const dense *d, const system_solution *sol, double to
     return worst;
 }
 
-static void evaluate(const system *s, system_solution *sol) {
+static void evaluate(const group_system *s, system_solution *sol) {
     system_apply(s, sol->z, sol->x);
     system_rates(s, sol->x, sol->w);
 }
 
-static double free_error(const system *s, const system_solution *sol) {
+static double free_error(const group_system *s, const system_solution *sol) {
     double most = 0;
     for (int i = 0; i < s->count; i++)
         if (sol->state[i] == ABUT_LCP_FREE) most = fmax(most, fabs(sol->w[i]));
     return most;
 }
 
-/* Pivots from the given states.  True when they end in a solution; false at the budget or where the free rows have
- * none.  *memory is false when memory is out. */
-static bool pivot(const dense *d, double tolerance, int budget, arena *scratch, system_solution *sol, bool *memory) {
+/* Pivots from the given states.  True when they end in a solution; false at the budget or where the free rows
+ * have none.  *memory is false when memory is out. */
+static bool pivot(const dense *d, double tolerance, int budget, arena *scratch, system_solution *sol,
+                  bool *memory) {
     for (int step = 0; step <= budget; step++) {
         arena_mark mark = arena_save(scratch);
         *memory = dense_solve_states(d, sol->state, sol->z, scratch);
@@ -157,12 +173,12 @@ static bool pivot(const dense *d, double tolerance, int budget, arena *scratch, 
 
 /* ---- Lemke on the unknowns with bounds, the bilateral ones taken out */
 
-static bool is_bilateral(const system *s, int i) { return isinf(s->lo[i]) && isinf(s->hi[i]); }
+static bool is_bilateral(const group_system *s, int i) { return isinf(s->lo[i]) && isinf(s->hi[i]); }
 
 /* Takes the bilateral rows B out of the problem:
  *     W_B^T (y_B + P V_U z_U) = -b_B   with  P = 1 - Q_B Q_B^T,   A' = W_U^T P V_U,   b' = b_U + W_U^T y_B */
 bool dense_reduce(const dense *d, arena *scratch, dense_reduced *out) {
-    const system *s = d->s;
+    const group_system *s = d->s;
     int n = d->space.dimension, held = 0;
     out->list = arena_alloc(scratch, (size_t)s->count + 1, sizeof(int));
     double *wb = arena_alloc(scratch, (size_t)n * s->count + 1, sizeof(double));
@@ -185,7 +201,7 @@ bool dense_reduce(const dense *d, arena *scratch, dense_reduced *out) {
 
 static bool lemke_states(const dense *d, const group_scratch *scratch, int budget, system_solution *sol,
                          bool *memory) {
-    const system *s = d->s;
+    const group_system *s = d->s;
     arena *a = scratch->arena;
     dense_reduced r;
     *memory = false;
@@ -217,8 +233,8 @@ static bool lemke_states(const dense *d, const group_scratch *scratch, int budge
     return true;
 }
 
-static abut_status solve_with_slip(const system *s, double tolerance, int budget, const group_scratch *scratch,
-                                   system_solution *sol, abut_error *error) {
+static abut_status solve_with_slip(const group_system *s, double tolerance, int budget,
+                                   const group_scratch *scratch, system_solution *sol, abut_error *error) {
     dense d;
     bool memory = dense_make(s, scratch->arena, &d);
     int pivots = 2 * s->count + 10;
@@ -237,7 +253,7 @@ static abut_status solve_with_slip(const system *s, double tolerance, int budget
 /* ---- both */
 
 /* Violation of w = A z + b, bounds and signs, in units of w. */
-static double residual_of(const system *s, const system_solution *sol) {
+static double residual_of(const group_system *s, const system_solution *sol) {
     double most = 0;
     for (int i = 0; i < s->count; i++) {
         double w = sol->w[i];
@@ -248,13 +264,13 @@ static double residual_of(const system *s, const system_solution *sol) {
     return most;
 }
 
-static bool all_bilateral_miss(const system *s, const system_solution *sol, double tolerance) {
+static bool all_bilateral_miss(const group_system *s, const system_solution *sol, double tolerance) {
     for (int i = 0; i < s->count; i++)
         if (!is_bilateral(s, i) && sol->z[i] <= s->lo[i] && sol->w[i] < -tolerance) return false;
     return true;
 }
 
-abut_status system_solve(const system *s, double tolerance, int budget, const group_scratch *scratch,
+abut_status system_solve(const group_system *s, double tolerance, int budget, const group_scratch *scratch,
                          system_solution *out, abut_error *error) {
     size_t n = (size_t)s->count + 1;
     if (!out->z) {
@@ -265,16 +281,15 @@ abut_status system_solve(const system *s, double tolerance, int budget, const gr
         if (!out->z || !out->w || !out->x || !out->state) return fail_memory(error);
     }
     out->outcome = SYSTEM_SOLVED, out->pivots = 0;
-    out->scale = largest(s->b, s->count);
-    if (!(out->scale > 0)) out->scale = 1;
-    abut_status status = s->count == 0 ? ABUT_OK
-                         : s->symmetric
-                             ? solve_symmetric(s, tolerance, budget, scratch, out, error)
-                             : solve_with_slip(s, tolerance, budget, scratch, out, error);
+    out->scale = scale_of(s);
+    abut_status status = s->count == 0  ? ABUT_OK
+                         : s->symmetric ? solve_symmetric(s, tolerance, budget, scratch, out, error)
+                                        : solve_with_slip(s, tolerance, budget, scratch, out, error);
     if (status != ABUT_OK) return status;
     evaluate(s, out);
     out->residual = residual_of(s, out) / out->scale;
-    if (out->outcome == SYSTEM_NO_SOLUTION && s->symmetric && all_bilateral_miss(s, out, tolerance * out->scale))
+    if (out->outcome == SYSTEM_NO_SOLUTION && s->symmetric &&
+        all_bilateral_miss(s, out, tolerance * out->scale))
         out->outcome = SYSTEM_INCONSISTENT;
     return ABUT_OK;
 }

@@ -1,7 +1,7 @@
 /* Dense pieces of the solution of a system, shared by solve.c, coulomb.c and share.c.
  *
- * W and V hold the rows and the columns of a system in the space where all masses are 1 (system.h), by columns of
- * length space.dimension:   w = W^T V z + b. */
+ * W and V hold the rows and the columns of a system in the space where all masses are 1 (system.h), by
+ * columns of length space.dimension:   w = W^T V z + b. */
 #ifndef DYNAMICS_SOLVE_H
 #define DYNAMICS_SOLVE_H
 
@@ -12,7 +12,7 @@
 #define DENSE_RANK 1e-10
 
 typedef struct dense {
-    const system *s;
+    const group_system *s;
     system_space space;
     double *w, *v; /* v == w where symmetric */
 } dense;
@@ -25,7 +25,7 @@ typedef struct dense_reduced {
 } dense_reduced;
 
 /* All return false when memory is out. */
-bool dense_make(const system *s, arena *scratch, dense *out);
+bool dense_make(const group_system *s, arena *scratch, dense *out);
 bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *scratch);
 bool dense_reduce(const dense *d, arena *scratch, dense_reduced *out);
 

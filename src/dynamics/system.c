@@ -10,13 +10,13 @@ static vec3 direction(vec3 velocity, double slowest, vec3 memory, vec3 normal) {
     return vec3_unit(vec3_axpy(memory, -vec3_dot(memory, normal), normal));
 }
 
-static void add_cone(system *s, cone k) {
+static void add_cone(group_system *s, cone k) {
     if (k.stick > 0 || k.slide > 0) s->cones[s->cone_count++] = k;
 }
 
-/* The three laws at a contact.  At the level of impulses directions always come from memory: the velocity that
- * friction works against is the one after the impact. */
-static void add_cones(system *s, int index, double slip_speed) {
+/* The three laws at a contact.  At the level of impulses directions always come from memory: the velocity
+ * that friction works against is the one after the impact. */
+static void add_cones(group_system *s, int index, double slip_speed) {
     const group_contact *c = &s->g->contacts[index];
     vec3 n = c->point.normal, t1, t2, spin = group_contact_spin(s->g, c);
     double along_n = vec3_dot(spin, n);
@@ -24,22 +24,45 @@ static void add_cones(system *s, int index, double slip_speed) {
     group_tangents(n, &t1, &t2);
     double twist_sign = fabs(along_n) > slowest ? along_n : c->spin_along;
     const abut_friction *f = &c->friction;
-    add_cone(s, (cone){index, CONE_FRICTION, 2, {t1, t2}, f->stick, f->slide, c->mode,
-                       direction(group_contact_slip(s->g, c), slowest, c->slip_along, n), -1});
-    add_cone(s, (cone){index, CONE_ROLLING, 2, {t1, t2}, f->rolling, f->rolling, c->rolling,
-                       direction(vec3_axpy(spin, -along_n, n), slowest, c->roll_along, n), -1});
-    add_cone(s, (cone){index, CONE_SPINNING, 1, {n, n}, f->spinning, f->spinning, c->spinning,
-                       vec3_scale(n, twist_sign < 0 ? -1 : 1), -1});
+    add_cone(s, (cone){index,
+                       CONE_FRICTION,
+                       2,
+                       {t1, t2},
+                       f->stick,
+                       f->slide,
+                       c->mode,
+                       direction(group_contact_slip(s->g, c), slowest, c->slip_along, n),
+                       -1});
+    add_cone(s, (cone){index,
+                       CONE_ROLLING,
+                       2,
+                       {t1, t2},
+                       f->rolling,
+                       f->rolling,
+                       c->rolling,
+                       direction(vec3_axpy(spin, -along_n, n), slowest, c->roll_along, n),
+                       -1});
+    add_cone(s, (cone){index,
+                       CONE_SPINNING,
+                       1,
+                       {n, n},
+                       f->spinning,
+                       f->spinning,
+                       c->spinning,
+                       vec3_scale(n, twist_sign < 0 ? -1 : 1),
+                       -1});
 }
 
-row system_cone_row(const system *s, const cone *k, vec3 e) {
+row system_cone_row(const group_system *s, const cone *k, vec3 e) {
     const group_contact *c = &s->g->contacts[k->contact];
     return k->kind == CONE_FRICTION ? group_tangent_row(s->g, c, e) : group_spin_row(s->g, c, e);
 }
 
-double system_cone_offset(const system *s, const row *r) { return s->level == SYSTEM_FORCES ? r->drift : 0; }
+double system_cone_offset(const group_system *s, const row *r) {
+    return s->level == SYSTEM_FORCES ? r->drift : 0;
+}
 
-vec3 system_cone_force(const system *s, const cone *k, const double *z) {
+vec3 system_cone_force(const group_system *s, const cone *k, const double *z) {
     vec3 sum = vec3_zero();
     if (k->mode == FRICTION_SLIP) return vec3_scale(k->along, -k->slide * z[s->normal_of[k->contact]]);
     if (k->mode == FRICTION_STICK)
@@ -49,13 +72,13 @@ vec3 system_cone_force(const system *s, const cone *k, const double *z) {
 
 /* ---- unknowns */
 
-static int add_unknown(system *s, row r, double offset) {
+static int add_unknown(group_system *s, row r, double offset) {
     int i = s->count++;
     s->rows[i] = r, s->offset[i] = offset, s->lo[i] = r.lo, s->hi[i] = r.hi;
     return i;
 }
 
-static void add_group_rows(system *s) {
+static void add_group_rows(group_system *s) {
     const group *g = s->g;
     for (int i = 0; i < g->row_count; i++) {
         const row *r = &g->rows[i];
@@ -66,10 +89,12 @@ static void add_group_rows(system *s) {
     }
 }
 
-static void add_contact(system *s, int index, const system_config *config) {
+static void add_contact(group_system *s, int index, const system_config *config) {
     const group_contact *c = &s->g->contacts[index];
     row n = group_normal_row(s->g, c);
-    double offset = config->normal_offset ? config->normal_offset[index] : s->level == SYSTEM_FORCES ? n.drift : 0;
+    double offset = config->normal_offset       ? config->normal_offset[index]
+                    : s->level == SYSTEM_FORCES ? n.drift
+                                                : 0;
     s->normal_of[index] = add_unknown(s, n, offset);
     int first = s->cone_count;
     add_cones(s, index, config->slip_speed);
@@ -86,7 +111,7 @@ static void add_contact(system *s, int index, const system_config *config) {
 }
 
 /* C of a normal: n - sum of slide * along over its slipping cones. */
-static void make_columns(system *s) {
+static void make_columns(group_system *s) {
     for (int i = 0; i < s->count; i++) s->columns[i] = s->rows[i];
     for (int k = 0; k < s->cone_count; k++) {
         const cone *law = &s->cones[k];
@@ -98,18 +123,19 @@ static void make_columns(system *s) {
 }
 
 /* Known multipliers (lo = hi) are forces like any other. */
-static void add_known_forces(system *s, spatial *wrenches) {
+static void add_known_forces(group_system *s, spatial *wrenches) {
     const group *g = s->g;
     for (int i = 0; i < g->row_count; i++)
         if (g->rows[i].lo == g->rows[i].hi) row_add_wrench(&g->rows[i], g->rows[i].lo, wrenches);
     for (int i = 0; i < g->body_count; i++)
-        s->base[i] = spatial_add(s->base[i], body_apply(&g->inertias[i], g->motions[i].rotation, wrenches[i]));
+        s->base[i] =
+            spatial_add(s->base[i], body_apply(&g->inertias[i], g->motions[i].rotation, wrenches[i]));
 }
 
-abut_status system_build(const group *g, const system_config *config, arena *scratch, system *out,
+abut_status system_build(const group *g, const system_config *config, arena *scratch, group_system *out,
                          abut_error *error) {
     size_t most = (size_t)g->row_count + 6 * (size_t)g->contact_count + 1, bodies = (size_t)g->body_count + 1;
-    *out = (system){.g = g, .level = config->level, .symmetric = true};
+    *out = (group_system){.g = g, .level = config->level, .symmetric = true};
     out->rows = arena_alloc(scratch, most, sizeof(row));
     out->offset = arena_alloc(scratch, most, sizeof(double));
     out->b = arena_alloc(scratch, most, sizeof(double));
@@ -141,7 +167,7 @@ abut_status system_build(const group *g, const system_config *config, arena *scr
     return ABUT_OK;
 }
 
-void system_apply(const system *s, const double *z, spatial *x) {
+void system_apply(const group_system *s, const double *z, spatial *x) {
     const group *g = s->g;
     const spatial none = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < g->body_count; i++) x[i] = none;
@@ -151,7 +177,7 @@ void system_apply(const system *s, const double *z, spatial *x) {
         x[i] = spatial_add(s->base[i], body_apply(&g->inertias[i], g->motions[i].rotation, x[i]));
 }
 
-void system_rates(const system *s, const spatial *x, double *w) {
+void system_rates(const group_system *s, const spatial *x, double *w) {
     for (int i = 0; i < s->count; i++) w[i] = row_dot(&s->rows[i], x) + s->offset[i];
 }
 
@@ -173,7 +199,8 @@ bool system_space_make(const group *g, arena *scratch, system_space *out) {
         out->place[i] = -1;
         if (!(g->inertias[i].inverse_mass > 0)) continue;
         out->place[i] = out->dimension, out->dimension += 6;
-        out->root[i] = mat3_mul(quat_matrix(g->motions[i].rotation), cholesky(g->inertias[i].inverse_inertia));
+        out->root[i] =
+            mat3_mul(quat_matrix(g->motions[i].rotation), cholesky(g->inertias[i].inverse_inertia));
     }
     return true;
 }

@@ -1,5 +1,5 @@
-/* The system of a group: unknown multipliers z and the rates w that they answer for, from rows, contacts and the
- * modes of friction.  Forces and impacts are the same system at two levels:
+/* The system of a group: unknown multipliers z and the rates w that they answer for, from rows, contacts and
+ * the modes of friction.  Forces and impacts are the same system at two levels:
  *
  *     level       x                w = J x + offset               z
  *     FORCES      accelerations    C'' - what the row wants       forces
@@ -10,10 +10,11 @@
  * J are the rows, C the columns: the wrench of an unknown.  They are the same but for a slipping point, whose
  * friction hangs on its normal force: C = n - mu_slide d, and the system is no longer symmetric.
  *
- * unknowns, in this order:   rows of the group with lo < hi | per contact: normal, then the sticking directions
+ * unknowns, in this order:   rows of the group with lo < hi | per contact: normal, then the sticking
+ * directions
  *
- * A cone is one law of friction at one contact: the tangential force (2 directions), the rolling torque (2) or the
- * spinning torque (1), bounded by a coefficient times the normal force. */
+ * A cone is one law of friction at one contact: the tangential force (2 directions), the rolling torque (2)
+ * or the spinning torque (1), bounded by a coefficient times the normal force. */
 #ifndef DYNAMICS_SYSTEM_H
 #define DYNAMICS_SYSTEM_H
 
@@ -34,47 +35,47 @@ typedef struct cone {
     int first;  /* STICK: its first unknown; -1 */
 } cone;
 
-typedef struct system {
+typedef struct group_system {
     const group *g;
     system_level level;
     int count;
     row *rows, *columns; /* columns == rows where symmetric */
     bool symmetric;
     double *offset, *b, *lo, *hi;
-    spatial *base;   /* of all bodies, with what constant multipliers (lo = hi) add */
-    int *row_of;     /* group row -> unknown, -1 where lo = hi or it takes no part */
-    int *normal_of;  /* contact -> unknown of its normal, -1 where it takes no part */
+    spatial *base;  /* of all bodies, with what constant multipliers (lo = hi) add */
+    int *row_of;    /* group row -> unknown, -1 where lo = hi or it takes no part */
+    int *normal_of; /* contact -> unknown of its normal, -1 where it takes no part */
     cone *cones;
     int cone_count;
-} system;
+} group_system;
 
 typedef struct system_config {
     system_level level;
-    const spatial *base;    /* free accelerations, or velocities before */
+    const spatial *base;         /* free accelerations, or velocities before */
     const double *normal_offset; /* per contact, added to w of the normal; NULL: drift (forces) or 0 */
-    const bool *part;       /* per contact: takes part; NULL: all */
-    double slip_speed;      /* below it the direction of slip comes from memory */
+    const bool *part;            /* per contact: takes part; NULL: all */
+    double slip_speed;           /* below it the direction of slip comes from memory */
 } system_config;
 
-abut_status system_build(const group *g, const system_config *config, arena *scratch, system *out,
+abut_status system_build(const group *g, const system_config *config, arena *scratch, group_system *out,
                          abut_error *error);
 
 /* x = base + M^-1 C^T z */
-void system_apply(const system *s, const double *z, spatial *x);
+void system_apply(const group_system *s, const double *z, spatial *x);
 /* w = J x + offset */
-void system_rates(const system *s, const spatial *x, double *w);
+void system_rates(const group_system *s, const spatial *x, double *w);
 /* The force of a cone in the solution z: sum of its directions; for SLIP -slide N along. */
-vec3 system_cone_force(const system *s, const cone *k, const double *z);
+vec3 system_cone_force(const group_system *s, const cone *k, const double *z);
 /* The row of a cone's direction e. */
-row system_cone_row(const system *s, const cone *k, vec3 e);
+row system_cone_row(const group_system *s, const cone *k, vec3 e);
 /* The offset of such a row: drift at the level of forces, 0 for impulses. */
-double system_cone_offset(const system *s, const row *r);
+double system_cone_offset(const group_system *s, const row *r);
 
 /* Columns M^-1/2 J^T in a space of 6 numbers a movable body, where all masses are 1. */
 typedef struct system_space {
     int dimension;
-    int *place;   /* body -> its first coordinate, -1 */
-    mat3 *root;   /* body -> R L with L L^T = I^-1 in body axes */
+    int *place; /* body -> its first coordinate, -1 */
+    mat3 *root; /* body -> R L with L L^T = I^-1 in body axes */
 } system_space;
 bool system_space_make(const group *g, arena *scratch, system_space *out);
 void system_space_column(const system_space *space, const group *g, const row *r, double *column);
@@ -93,14 +94,14 @@ typedef struct system_solution {
     uint8_t *state; /* abut_lcp_state of each unknown: read as a first guess, written */
     spatial *x;
     system_outcome outcome;
-    double residual; /* largest violation relative to max |b| */
-    double scale;    /* max |b| */
+    double residual; /* largest violation relative to the scale */
+    double scale;    /* largest |J||base| + |offset| of a row */
     int pivots;
 } system_solution;
 
 /* Solves for the modes that the system was built with.  Memory of the solution comes from the arena when z is
  * NULL. */
-abut_status system_solve(const system *s, double tolerance, int budget, const group_scratch *scratch,
+abut_status system_solve(const group_system *s, double tolerance, int budget, const group_scratch *scratch,
                          system_solution *out, abut_error *error);
 
 #endif

@@ -1,5 +1,5 @@
-/* Complete orthogonal decomposition by Gram-Schmidt with pivoting, each vector orthogonalised twice ("twice is
- * enough": the result is orthonormal to rounding). */
+/* Complete orthogonal decomposition by Gram-Schmidt with pivoting, each vector orthogonalised twice ("twice
+ * is enough": the result is orthonormal to rounding). */
 #include "numerics/least_norm.h"
 
 #include <math.h>
@@ -33,7 +33,8 @@ static int choose_pivot(const double *left, const double *length, int cols, doub
     return best;
 }
 
-/* A = Q R with R rank x cols (r by rows of length cols): columns are orthogonalised against each new q at once. */
+/* A = Q R with R rank x cols (r by rows of length cols): columns are orthogonalised against each new q at
+ * once. */
 static int range_basis(double *work, int rows, int cols, double tolerance, double *q, double *r, double *left,
                        double *length) {
     int limit = rows < cols ? rows : cols, rank = 0;
@@ -62,7 +63,8 @@ static int range_basis(double *work, int rows, int cols, double tolerance, doubl
     return rank;
 }
 
-bool least_norm_factor(const double *a, int rows, int cols, double tolerance, arena *scratch, least_norm *out) {
+bool least_norm_factor(const double *a, int rows, int cols, double tolerance, arena *scratch,
+                       least_norm *out) {
     int limit = rows < cols ? rows : cols;
     double *work = arena_alloc(scratch, (size_t)rows * cols + 1, sizeof(double));
     double *r = arena_alloc(scratch, (size_t)limit * cols + 1, sizeof(double));

@@ -5,8 +5,8 @@
  * (a complete orthogonal decomposition).  With it
  *     A^+ b       = Z S^-T Q^T b        of all x with least |A x - b| the one with least |x|
  *     (A^T)^+ c   = Q S^-1 Z^T c
- * The rank counts the columns that keep more than `tolerance` of their length when those chosen before are taken
- * out of them, so that it does not depend on how columns are scaled. Matrices are stored by columns. */
+ * The rank counts the columns that keep more than `tolerance` of their length when those chosen before are
+ * taken out of them, so that it does not depend on how columns are scaled. Matrices are stored by columns. */
 #ifndef NUMERICS_LEAST_NORM_H
 #define NUMERICS_LEAST_NORM_H
 
@@ -18,7 +18,8 @@ typedef struct least_norm {
 } least_norm;
 
 /* False when memory is out.  a is not changed; the factors live in the arena. */
-bool least_norm_factor(const double *a, int rows, int cols, double tolerance, arena *scratch, least_norm *out);
+bool least_norm_factor(const double *a, int rows, int cols, double tolerance, arena *scratch,
+                       least_norm *out);
 
 /* x (cols) = A^+ b (rows) */
 void least_norm_solve(const least_norm *f, const double *b, double *x);

@@ -1,0 +1,145 @@
+/* Drift correction (see project.h).
+ *
+ * In the space where all masses are 1 the nearest point of J d = c is the least-squares solution of least
+ * norm: W^T y = c,   y = (W^T)^+ c,   d = M^-1/2 y,   W = M^-1/2 J^T */
+#include "dynamics/project.h"
+
+#include "dynamics/solve.h"
+
+typedef struct constraints {
+    row *rows;
+    double *wanted; /* J d, or J (v+ - v) */
+    int count;
+} constraints;
+
+static bool constraints_make(const group *g, arena *scratch, constraints *out) {
+    size_t most = (size_t)g->row_count + 6 * (size_t)g->contact_count + 1;
+    out->rows = arena_alloc(scratch, most, sizeof(row));
+    out->wanted = arena_alloc(scratch, most, sizeof(double));
+    out->count = 0;
+    return out->rows && out->wanted;
+}
+
+static void add(constraints *list, row r, double wanted) {
+    list->rows[list->count] = r;
+    list->wanted[list->count++] = wanted;
+}
+
+/* A row that holds: bilateral, or a limit or motor that is not at a bound. */
+static bool holds(const group *g, int i) {
+    const row *r = &g->rows[i];
+    if (isinf(r->lo) && isinf(r->hi)) return true;
+    return r->lo < r->hi && (!g->row_states || g->row_states[i] == 0);
+}
+
+/* Where the anchors stand apart: A's minus B's. */
+static vec3 anchor_error(const group *g, const group_contact *c) {
+    motion a = group_motion(g, c->a), b = group_motion(g, c->b);
+    return vec3_sub(vec3_add(a.center, quat_rotate(a.rotation, c->anchor_a)),
+                    vec3_add(b.center, quat_rotate(b.rotation, c->anchor_b)));
+}
+
+static void add_position_rows(const group *g, constraints *list) {
+    for (int i = 0; i < g->row_count; i++) {
+        bool motor = isfinite(g->rows[i].lo) && isfinite(g->rows[i].hi);
+        if (holds(g, i) && !motor) add(list, g->rows[i], -g->rows[i].error);
+    }
+    for (int i = 0; i < g->contact_count; i++) {
+        const group_contact *c = &g->contacts[i];
+        if (!c->pressed) continue;
+        add(list, group_normal_row(g, c), -c->point.gap);
+        if (c->mode != FRICTION_STICK || !c->anchored) continue;
+        vec3 t1, t2, apart = anchor_error(g, c);
+        group_tangents(c->point.normal, &t1, &t2);
+        add(list, group_tangent_row(g, c, t1), -vec3_dot(t1, apart));
+        add(list, group_tangent_row(g, c, t2), -vec3_dot(t2, apart));
+    }
+}
+
+static void add_velocity_rows(const group *g, const spatial *v, constraints *list) {
+    for (int i = 0; i < g->row_count; i++)
+        if (holds(g, i)) add(list, g->rows[i], g->rows[i].rate - row_dot(&g->rows[i], v));
+    for (int i = 0; i < g->contact_count; i++) {
+        const group_contact *c = &g->contacts[i];
+        if (!c->pressed) continue;
+        vec3 t[2], n = c->point.normal;
+        group_tangents(n, &t[0], &t[1]);
+        row r = group_normal_row(g, c);
+        add(list, r, -row_dot(&r, v));
+        for (int k = 0; k < 2; k++) {
+            r = group_tangent_row(g, c, t[k]);
+            if (c->mode == FRICTION_STICK) add(list, r, -row_dot(&r, v));
+            r = group_spin_row(g, c, t[k]);
+            if (c->rolling == FRICTION_STICK) add(list, r, -row_dot(&r, v));
+        }
+        r = group_spin_row(g, c, n);
+        if (c->spinning == FRICTION_STICK) add(list, r, -row_dot(&r, v));
+    }
+}
+
+/* out += M^-1/2 (W^T)^+ wanted */
+static abut_status correct(const group *g, const constraints *list, arena *scratch, spatial *out,
+                           project_result *result, abut_error *error) {
+    system_space space;
+    if (!system_space_make(g, scratch, &space)) return fail_memory(error);
+    size_t n = (size_t)space.dimension;
+    double *w = arena_alloc(scratch, n * list->count + 1, sizeof(double));
+    double *y = arena_alloc(scratch, n + 1, sizeof(double));
+    least_norm f;
+    if (!w || !y) return fail_memory(error);
+    for (int i = 0; i < list->count; i++) system_space_column(&space, g, &list->rows[i], w + n * i);
+    if (!least_norm_factor(w, space.dimension, list->count, DENSE_RANK, scratch, &f))
+        return fail_memory(error);
+    least_norm_solve_transposed(&f, list->wanted, y);
+    system_space_add(&space, g, y, out);
+
+    *result = (project_result){.rank = f.rank, .rows = list->count};
+    for (int i = 0; i < list->count; i++) {
+        double left = list->wanted[i];
+        for (size_t k = 0; k < n; k++) left -= w[n * i + k] * y[k];
+        result->before = fmax(result->before, fabs(list->wanted[i]));
+        result->remaining = fmax(result->remaining, fabs(left));
+    }
+    if (result->remaining > 1e-6 * result->before) result->outcome = PROJECT_INCONSISTENT;
+    return ABUT_OK;
+}
+
+abut_status project_positions(const group *g, const group_scratch *scratch, spatial *displacements,
+                              project_result *result, abut_error *error) {
+    arena_mark mark = arena_save(scratch->arena);
+    constraints list;
+    abut_status status = ABUT_OK;
+    const spatial none = {{0, 0, 0}, {0, 0, 0}};
+    for (int i = 0; i < g->body_count; i++) displacements[i] = none;
+    if (!constraints_make(g, scratch->arena, &list)) status = fail_memory(error);
+    if (status == ABUT_OK) {
+        add_position_rows(g, &list);
+        status = correct(g, &list, scratch->arena, displacements, result, error);
+    }
+    arena_restore(scratch->arena, mark);
+    return status;
+}
+
+abut_status project_velocities(const group *g, const group_scratch *scratch, spatial *velocities,
+                               project_result *result, abut_error *error) {
+    arena_mark mark = arena_save(scratch->arena);
+    constraints list;
+    abut_status status = ABUT_OK;
+    for (int i = 0; i < g->body_count; i++) velocities[i] = g->motions[i].velocity;
+    if (!constraints_make(g, scratch->arena, &list)) status = fail_memory(error);
+    if (status == ABUT_OK) {
+        add_velocity_rows(g, velocities, &list);
+        status = correct(g, &list, scratch->arena, velocities, result, error);
+    }
+    arena_restore(scratch->arena, mark);
+    return status;
+}
+
+/* The rotation by the vector r has the quaternion (cos |r|/2, sinc ...); (1 - r.r/8, r/2 (1 - r.r/24)) is
+ * that to third order, and unit length is restored. */
+void project_displace(motion *m, spatial d) {
+    double rr = vec3_length2(d.angular), s = 0.5 * (1 - rr / 24);
+    quat turn = {1 - rr / 8, s * d.angular.x, s * d.angular.y, s * d.angular.z};
+    m->center = vec3_add(m->center, d.linear);
+    m->rotation = quat_unit(quat_mul(turn, m->rotation));
+}
