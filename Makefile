@@ -30,6 +30,7 @@ format:
 	tools/format --fix
 
 docs: build
+	@tools/setup docs
 	@tools/docs build/$(PRESET)/abut
 
 install: build
