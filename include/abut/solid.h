@@ -137,6 +137,10 @@ typedef struct abut_solid_options {
 } abut_solid_options;
 ABUT_API abut_solid_options abut_default_solid_options(void);
 
+/* All findings, in the order in which they are best mended.  Faces that intersect are searched for when faces
+ * are planar and edges regular (and skip_self_intersection is not set); features are measured on the solid,
+ * when there are no errors.  The status is not ABUT_OK only where the mesh cannot be looked at (bad indices,
+ * memory). */
 ABUT_API abut_status abut_mesh_check(const abut_context *context, const abut_mesh *mesh,
                                      const abut_solid_options *options, abut_report **report,
                                      abut_error *error);

@@ -1,6 +1,8 @@
 /* Building a solid: the list of stages. */
 #include "solid/brep.h"
+#include "solid/check.h"
 #include "solid/features.h"
+#include "solid/intersect.h"
 #include "solid/mass.h"
 #include "solid/shells.h"
 
@@ -15,7 +17,6 @@ typedef struct builder {
     int32_t shell_count;
     int32_t *component;
     double *shell_volume;
-    int *depth;
     plane_table planes;
     mass_integrals mass;
     abut_solid *solid;
@@ -34,91 +35,63 @@ static abut_status check_options(const abut_solid_options *o, abut_error *error)
 
 /* ---- topology */
 
-static int line_of_face(const topology *t, int32_t face) {
-    return t->mesh->face_lines ? t->mesh->face_lines[face] : 0;
-}
-
-/* The first edge that is not the border of exactly two faces that agree. */
-static abut_status bad_edge(const topology *t, abut_error *error) {
-    for (int32_t c = 0; c < t->corner_count; c++) {
-        if (t->twin[c] >= 0) continue;
-        int32_t v = t->point[t->vertex[c]], w = t->point[t->vertex[topology_next(t, c)]], f = t->face[c];
-        const char *what = t->twin[c] == TWIN_OPEN ? "has no face on its other side; close the hole"
-                           : t->twin[c] == TWIN_FLIPPED
-                               ? "runs the same way in two faces; abut check --fix turns one of them"
-                           : t->twin[c] == TWIN_MANY
-                               ? "belongs to more than two faces; split the solids that touch there"
-                               : "has no length; abut check --fix removes it";
-        return fail_at(error, ABUT_INVALID, t->mesh->file, line_of_face(t, f),
-                       "edge %d-%d of face %d %s (vertices and faces are counted from 0)", v, w, f, what);
-    }
-    return ABUT_OK;
-}
-
-/* Vertices where two sheets of surface meet in a point. */
-static abut_status bad_vertex(topology *t, abut_error *error) {
+/* The messages here are short: abut_solid_build asks the checker for the place and the remedy. */
+static abut_status build_topology(builder *b, const abut_mesh *mesh, abut_error *error) {
+    topology *t = &b->t;
+    abut_status status = topology_make(t, b->context, mesh, b->options.weld, error);
+    if (status) return status;
+    if (!topology_closed(t))
+        return fail_at(error, ABUT_INVALID, mesh->file, 0,
+                       "some edges are not the border of exactly two faces");
     int32_t *orbit = scratch_take(&t->memory, t->corner_count, sizeof *orbit);
     if (!orbit) return fail_memory(error);
-    abut_status status = ABUT_OK;
-    if (topology_orbits(t, orbit) != t->vertex_count) {
-        int32_t *seen = scratch_take(&t->memory, t->vertex_count, sizeof *seen);
-        if (!seen) return fail_memory(error);
-        for (int32_t v = 0; v < t->vertex_count; v++) seen[v] = -1;
-        for (int32_t c = 0; c < t->corner_count && !status; c++) {
-            int32_t v = t->vertex[c];
-            if (seen[v] >= 0 && seen[v] != orbit[c])
-                status =
-                    fail_at(error, ABUT_INVALID, t->mesh->file, line_of_face(t, t->face[c]),
-                            "vertex %d joins two parts that share no edge there; give each its own vertex "
-                            "and move them apart (vertices are counted from 0)",
-                            t->point[v]);
-            seen[v] = orbit[c];
-        }
-        scratch_drop(&t->memory, seen);
-    }
+    if (topology_orbits(t, orbit) != t->vertex_count)
+        return fail_at(error, ABUT_INVALID, mesh->file, 0,
+                       "some vertices join parts that share no edge there");
     scratch_drop(&t->memory, orbit);
-    return status;
-}
-
-static abut_status build_topology(builder *b, const abut_mesh *mesh, abut_error *error) {
-    abut_status status = topology_make(&b->t, b->context, mesh, b->options.weld, error);
-    if (!status) status = bad_edge(&b->t, error);
-    if (!status) status = bad_vertex(&b->t, error);
-    if (status) return status;
-    b->component = scratch_take(&b->t.memory, b->t.face_count, sizeof *b->component);
+    b->component = scratch_take(&t->memory, t->face_count, sizeof *b->component);
     if (!b->component) return fail_memory(error);
-    b->shell_count = topology_components(&b->t, b->component);
+    b->shell_count = topology_components(t, b->component);
     return ABUT_OK;
 }
 
 /* ---- mass, shells */
 
-/* A shell with a positive volume lies outside of all others or in a cavity; one with a negative volume lies
- * in one layer of material and is a cavity. */
 static abut_status build_shells(builder *b, abut_error *error) {
     topology *t = &b->t;
     scratch *m = &t->memory;
     b->shell_volume = scratch_take(m, 2 * (int64_t)b->shell_count, sizeof *b->shell_volume);
-    b->depth = scratch_take(m, b->shell_count, sizeof *b->depth);
+    int *depth = scratch_take(m, b->shell_count, sizeof *depth);
     bool *touch = scratch_take(m, b->shell_count, sizeof *touch);
-    if (!b->shell_volume || !b->depth || !touch) return fail_memory(error);
+    if (!b->shell_volume || !depth || !touch) return fail_memory(error);
     b->mass =
         mass_of_mesh(t, b->component, b->shell_count, b->shell_volume, b->shell_volume + b->shell_count);
-    abut_status status = shells_nest(t, b->component, b->shell_count, b->depth, touch, error);
+    abut_status status = shells_nest(t, b->component, b->shell_count, depth, touch, error);
     if (status) return status;
-    for (int32_t f = 0; f < t->face_count; f++) {
-        int32_t k = b->component[f];
-        bool cavity = b->shell_volume[k] < 0;
-        if (!touch[k] && b->depth[k] == cavity && b->shell_volume[k] != 0) continue;
-        const char *what = touch[k] ? "touches another shell; move them apart"
-                           : cavity ? "is inside out; abut check --fix turns its faces"
-                           : b->depth[k] > 0
-                               ? "lies inside another one and is not a cavity; turn its faces or remove it"
-                               : "encloses no volume; remove it";
-        return fail_at(error, ABUT_INVALID, t->mesh->file, line_of_face(t, f),
-                       "the shell of face %d (volume %.6g) %s", f, b->shell_volume[k], what);
-    }
+    for (int32_t k = 0; k < b->shell_count; k++)
+        if (shells_judge(b->shell_volume[k], depth[k], touch[k]) != SHELL_FINE)
+            return fail_at(error, ABUT_INVALID, t->mesh->file, 0,
+                           "a shell of volume %.6g is inside out, empty, or lies in another one",
+                           b->shell_volume[k]);
+    scratch_drop(m, depth);
+    scratch_drop(m, touch);
     return ABUT_OK;
+}
+
+static abut_status build_crossings(builder *b, abut_error *error) {
+    topology *t = &b->t;
+    if (b->options.skip_self_intersection) return ABUT_OK;
+    int32_t *plane_of = scratch_take(&t->memory, t->face_count, sizeof *plane_of);
+    if (!plane_of) return fail_memory(error);
+    for (int32_t f = 0; f < t->face_count; f++) plane_of[f] = b->planes.plane_id[b->planes.region[f]];
+    face_pairs pairs = {0};
+    abut_status status = intersect_faces(t, plane_of, 1, &pairs, error);
+    if (!status && pairs.count > 0)
+        status = fail_at(error, ABUT_INVALID, t->mesh->file, 0, "faces %d and %d intersect",
+                         pairs.data[0].face[0], pairs.data[0].face[1]);
+    array_free(t->context, &pairs);
+    scratch_drop(&t->memory, plane_of);
+    return status;
 }
 
 /* ---- facts */
@@ -191,7 +164,7 @@ static abut_status check_loops(const builder *b, abut_error *error) {
             fine = solid_loops(s)[face->first_loop + l].count >= 3;
         if (fine) continue;
         return fail_at(
-            error, ABUT_INVALID, b->t.mesh->file, line_of_face(&b->t, f),
+            error, ABUT_INVALID, b->t.mesh->file, b->t.mesh->face_lines ? b->t.mesh->face_lines[f] : 0,
             "the solid is thinner than the weld tolerance %.3g around face %d; lower the tolerance "
             "or remove the part",
             s->weld, f);
@@ -208,10 +181,10 @@ uint64_t solid_hash(const abut_solid *s) {
 }
 
 static abut_status build(builder *b, const abut_mesh *mesh, abut_error *error) {
-    abut_status status = check_options(&b->options, error);
-    if (!status) status = build_topology(b, mesh, error);
+    abut_status status = build_topology(b, mesh, error);
     if (!status) status = planes_make(&b->t, b->options.keep_facets, &b->planes, error);
     if (!status) status = build_shells(b, error);
+    if (!status) status = build_crossings(b, error);
     if (!status)
         status = brep_make(&b->t, &b->planes, b->component, b->shell_count, b->options.keep_facets, &b->solid,
                            error);
@@ -225,9 +198,9 @@ static abut_status build(builder *b, const abut_mesh *mesh, abut_error *error) {
     return status;
 }
 
-abut_status abut_solid_build(const abut_context *context, const abut_mesh *mesh,
-                             const abut_solid_options *options, abut_solid **solid, abut_error *error) {
-    builder b = {.context = context, .options = options ? *options : abut_default_solid_options()};
+abut_status solid_build_quietly(const abut_context *context, const abut_mesh *mesh,
+                                const abut_solid_options *options, abut_solid **solid, abut_error *error) {
+    builder b = {.context = context, .options = *options};
     b.t.memory.context = context;
     abut_status status = build(&b, mesh, error);
     topology_free(&b.t);
@@ -237,6 +210,28 @@ abut_status abut_solid_build(const abut_context *context, const abut_mesh *mesh,
     }
     *solid = b.solid;
     return ABUT_OK;
+}
+
+/* Where building fails, checking says where and what to do. */
+static abut_status explain(const abut_context *context, const abut_mesh *mesh,
+                           const abut_solid_options *options, abut_error *error) {
+    abut_solid_options brief = *options;
+    abut_report *report = NULL;
+    brief.limit = 1;
+    abut_status status = abut_mesh_check(context, mesh, &brief, &report, error);
+    if (status) return status;
+    status = report_first_error(report, mesh, error);
+    abut_report_free(context, report);
+    return status ? status : ABUT_INVALID;
+}
+
+abut_status abut_solid_build(const abut_context *context, const abut_mesh *mesh,
+                             const abut_solid_options *options, abut_solid **solid, abut_error *error) {
+    abut_solid_options o = options ? *options : abut_default_solid_options();
+    abut_status status = check_options(&o, error);
+    if (status) return status;
+    status = solid_build_quietly(context, mesh, &o, solid, error);
+    return status == ABUT_INVALID ? explain(context, mesh, &o, error) : status;
 }
 
 void abut_solid_free(const abut_context *context, abut_solid *solid) {

@@ -164,6 +164,24 @@ static bool measure_large_face(const abut_context *context, const abut_solid *s,
     return fine;
 }
 
+bool feature_of_face(const abut_context *context, const abut_solid *s, int32_t f, double *best2) {
+    const solid_face *face = &solid_faces(s)[f];
+    int32_t first = solid_loops(s)[face->first_loop].coedge, count = 0;
+    for (int32_t l = 0; l < face->loops; l++) count += solid_loops(s)[face->first_loop + l].count;
+    if (count > 64) return measure_large_face(context, s, face->plane.n, first, count, best2);
+    if (count > 3) {
+        measure_small_face(s, first, count, best2);
+        return true;
+    }
+    /* the least height of a triangle is twice the area over the longest side */
+    vec3 a = coedge_start(s, first), b = coedge_start(s, first + 1), c = coedge_start(s, first + 2);
+    double longest2 =
+        fmax(vec3_length2(vec3_sub(b, a)), fmax(vec3_length2(vec3_sub(c, b)), vec3_length2(vec3_sub(a, c))));
+    double twice2 = vec3_length2(vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
+    *best2 = fmin(*best2, twice2 / longest2);
+    return true;
+}
+
 bool feature_smallest(const abut_context *context, const abut_solid *s, double *smallest) {
     double best2 = INFINITY;
     for (int32_t e = 0; e < s->edge_count; e++) {
@@ -171,22 +189,25 @@ bool feature_smallest(const abut_context *context, const abut_solid *s, double *
         vec3 d = vec3_sub(solid_position(s, edge->vertex[0]), solid_position(s, edge->vertex[1]));
         best2 = fmin(best2, vec3_length2(d));
     }
-    for (int32_t f = 0; f < s->face_count; f++) {
-        const solid_face *face = &solid_faces(s)[f];
-        int32_t first = solid_loops(s)[face->first_loop].coedge, count = 0;
-        for (int32_t l = 0; l < face->loops; l++) count += solid_loops(s)[face->first_loop + l].count;
-        if (count == 3) { /* the least height is twice the area over the longest side */
-            vec3 a = coedge_start(s, first), b = coedge_start(s, first + 1), c = coedge_start(s, first + 2);
-            double longest2 = fmax(vec3_length2(vec3_sub(b, a)),
-                                   fmax(vec3_length2(vec3_sub(c, b)), vec3_length2(vec3_sub(a, c))));
-            double twice2 = vec3_length2(vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
-            best2 = fmin(best2, twice2 / longest2);
-        } else if (count <= 64) {
-            measure_small_face(s, first, count, &best2);
-        } else if (!measure_large_face(context, s, face->plane.n, first, count, &best2)) {
-            return false;
-        }
-    }
+    for (int32_t f = 0; f < s->face_count; f++)
+        if (!feature_of_face(context, s, f, &best2)) return false;
     *smallest = sqrt(best2);
     return true;
+}
+
+/* The largest distance of the corners of a face's outer loop from a plane. */
+static double rise(const abut_solid *s, const solid_face *f, plane p) {
+    const solid_loop *l = &solid_loops(s)[f->first_loop];
+    double worst = 0;
+    for (int32_t i = 0; i < l->count; i++)
+        worst = fmax(worst, fabs(plane_distance(p, coedge_start(s, l->coedge + i))));
+    return worst;
+}
+
+double feature_step(const abut_solid *s, int32_t edge) {
+    const solid_edge *e = &solid_edges(s)[edge];
+    const solid_face *a = &solid_faces(s)[solid_coedges(s)[e->coedge[0]].face];
+    const solid_face *b = &solid_faces(s)[solid_coedges(s)[e->coedge[1]].face];
+    if (vec3_dot(a->plane.n, b->plane.n) < 0.999) return INFINITY;
+    return fmin(rise(s, a, b->plane), rise(s, b, a->plane));
 }

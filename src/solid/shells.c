@@ -93,3 +93,11 @@ abut_status shells_nest(topology *t, const int32_t *component, int32_t shell_cou
     scratch_drop(s, boxes);
     return ABUT_OK;
 }
+
+shell_verdict shells_judge(double volume, int depth, bool touches) {
+    bool cavity = volume < 0;
+    if (volume == 0) return SHELL_EMPTY;
+    if (touches) return SHELL_TOUCHES;
+    if (depth == cavity) return SHELL_FINE;
+    return cavity ? SHELL_INSIDE_OUT : SHELL_NESTED;
+}

@@ -14,4 +14,15 @@ bool shell_winding(const topology *t, const int32_t *faces, int32_t count, vec3 
 abut_status shells_nest(topology *t, const int32_t *component, int32_t shell_count, int *depth, bool *touch,
                         abut_error *error);
 
+/* A shell with a positive volume lies outside of all others or in a cavity; one with a negative volume lies
+ * in one layer of material and is a cavity. */
+typedef enum shell_verdict {
+    SHELL_FINE,
+    SHELL_TOUCHES,
+    SHELL_INSIDE_OUT,
+    SHELL_NESTED,
+    SHELL_EMPTY
+} shell_verdict;
+shell_verdict shells_judge(double volume, int depth, bool touches);
+
 #endif
