@@ -115,10 +115,8 @@ abut_status lcp_check_symmetric(arena *scratch, const lcp_rows *rows, abut_error
     abut_status status = ABUT_OK;
     for (int i = 0; i < n && status == ABUT_OK; i++) {
         for (int k = rows->start[i]; k < rows->start[i + 1]; k++) line[rows->column[k]] = rows->value[k];
-        int shared = 0;
         for (int t = start[i]; t < start[i + 1] && status == ABUT_OK; t++) {
             double slack = 1e-12 * sqrt(fabs(diagonal[i]) * fabs(diagonal[from[t]]));
-            shared += line[from[t]] != 0 || value[t] == 0;
             if (fabs(line[from[t]] - value[t]) > slack)
                 status = fail(
                     error, ABUT_INVALID,
