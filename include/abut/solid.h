@@ -144,8 +144,10 @@ ABUT_API abut_solid_options abut_default_solid_options(void);
 ABUT_API abut_status abut_mesh_check(const abut_context *context, const abut_mesh *mesh,
                                      const abut_solid_options *options, abut_report **report,
                                      abut_error *error);
-/* The safe repairs: weld, flip, drop degenerate and duplicate faces, split non-planar faces.  `report` lists
- * what was done; the result is checked again, and refused (ABUT_INVALID) where it still bounds no solid. */
+/* The safe repairs: weld, drop degenerate, duplicate and unused parts, split non-planar faces, flip faces and
+ * shells. The findings of `report` say what was done, with the numbers of the given mesh; the result is
+ * checked again and refused (ABUT_INVALID, *repaired untouched, *report still given) where it bounds no
+ * solid. */
 ABUT_API abut_status abut_mesh_repair(const abut_context *context, const abut_mesh *mesh,
                                       const abut_solid_options *options, abut_mesh **repaired,
                                       abut_report **report, abut_error *error);

@@ -66,7 +66,7 @@ static abut_status build_shells(builder *b, abut_error *error) {
     if (!b->shell_volume || !depth || !touch) return fail_memory(error);
     b->mass =
         mass_of_mesh(t, b->component, b->shell_count, b->shell_volume, b->shell_volume + b->shell_count);
-    abut_status status = shells_nest(t, b->component, b->shell_count, depth, touch, error);
+    abut_status status = shells_nest(t, b->component, b->shell_count, depth, touch, NULL, error);
     if (status) return status;
     for (int32_t k = 0; k < b->shell_count; k++)
         if (shells_judge(b->shell_volume[k], depth[k], touch[k]) != SHELL_FINE)

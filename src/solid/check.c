@@ -134,7 +134,7 @@ static abut_status check_shells(reporter *r, topology *t, abut_error *error) {
     bool *touch = scratch_take(m, count, sizeof *touch);
     if (!volume || !depth || !touch) return fail_memory(error);
     mass_of_mesh(t, component, count, volume, volume + count);
-    abut_status status = shells_nest(t, component, count, depth, touch, error);
+    abut_status status = shells_nest(t, component, count, depth, touch, NULL, error);
     if (status) return status;
     int32_t next = 0; /* components are numbered by their first face */
     for (int32_t i = 0; i < t->face_count; i++) {

@@ -61,8 +61,9 @@ static bool box_inside(box inner, box outer) {
 }
 
 abut_status shells_nest(topology *t, const int32_t *component, int32_t shell_count, int *depth, bool *touch,
-                        abut_error *error) {
+                        int *within, abut_error *error) {
     for (int32_t k = 0; k < shell_count; k++) depth[k] = 0, touch[k] = false;
+    for (int32_t k = 0; within && k < shell_count; k++) within[k] = 0;
     if (shell_count < 2) return ABUT_OK;
     scratch *s = &t->memory;
     int32_t *start = scratch_clear(s, (int64_t)shell_count + 2, sizeof *start);
@@ -82,10 +83,12 @@ abut_status shells_nest(topology *t, const int32_t *component, int32_t shell_cou
         for (int32_t outer = 0; outer < shell_count; outer++) {
             int winding;
             if (outer == k || !box_inside(boxes[k], boxes[outer])) continue;
-            if (shell_winding(t, faces + start[outer], start[outer + 1] - start[outer], p, &winding))
-                depth[k] += winding;
-            else
+            if (!shell_winding(t, faces + start[outer], start[outer + 1] - start[outer], p, &winding)) {
                 touch[k] = true;
+                continue;
+            }
+            depth[k] += winding;
+            if (within) within[k] += winding != 0;
         }
     }
     scratch_drop(s, start);

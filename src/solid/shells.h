@@ -10,9 +10,9 @@ bool shell_winding(const topology *t, const int32_t *faces, int32_t count, vec3 
 
 /* depth[k]: how many solid layers of the other shells a point of shell k lies in (sum of their windings): a
  * shell that bounds material from outside has 0, a cavity has 1.  touch[k]: a point of k lies on another
- * shell. */
+ * shell.  within[k] (or NULL): how many shells it lies in, whichever way they look. */
 abut_status shells_nest(topology *t, const int32_t *component, int32_t shell_count, int *depth, bool *touch,
-                        abut_error *error);
+                        int *within, abut_error *error);
 
 /* A shell with a positive volume lies outside of all others or in a cavity; one with a negative volume lies
  * in one layer of material and is a cavity. */
