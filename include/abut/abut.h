@@ -15,6 +15,7 @@
 #include "abut/base.h"
 #include "abut/complementarity.h"
 #include "abut/convex.h"
+#include "abut/index.h"
 #include "abut/math.h"
 #include "abut/run.h"
 #include "abut/solid.h"

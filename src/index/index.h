@@ -1,0 +1,78 @@
+/* index: the B-rep index, a ternary multi-dimensional space partition (Vanecek 1990, section 2).
+ *
+ *     3D  P(n) ──above──> 3D ...        A node's region has dimension 3, 2 or 1; the part on its cut plane
+ * has one ├───on─────> 2D ...          less.  Planes of 2D nodes are perpendicular to the plane of the 3D
+ * node └──below───> 3D ...          they hang from, planes of 1D nodes to both.
+ *
+ * A child is a node number, or negative: OUT, IN, or an entity of the solid.  One block: this header, then
+ * the nodes, 3D nodes first (a random point hardly ever needs the others), each with its bigger child next to
+ * it.
+ */
+#ifndef INDEX_INDEX_H
+#define INDEX_INDEX_H
+
+#include "abut/index.h"
+#include "base/base.h"
+#include "math/predicates.h"
+#include "solid/solid.h"
+
+enum { INDEX_MAGIC = 0x49425541 /* "AUBI" */, INDEX_VERSION = 1 };
+
+typedef struct index_node {
+    plane cut;
+    int32_t child[3]; /* INDEX_ABOVE, INDEX_ON, INDEX_BELOW */
+    int32_t dimension;
+} index_node;
+enum { INDEX_ABOVE, INDEX_ON, INDEX_BELOW };
+
+struct abut_index {
+    uint32_t magic, version;
+    uint64_t bytes, hash; /* the hash covers everything behind it */
+    uint64_t solid_hash;
+    int64_t vertex_count, edge_count, face_count; /* of the solid: the range of the entities */
+    int64_t node_count, space_count, plane_count, line_count, cell_count, height;
+    double average_height;
+    uint64_t nodes; /* byte offset */
+    box bounds;     /* of the solid, in its stored frame */
+    double slack;   /* entities lie within this of the cut planes they are said to be on */
+    int32_t root, method;
+};
+
+static inline const index_node *index_nodes(const abut_index *index) {
+    return (const index_node *)(const void *)((const char *)index + index->nodes);
+}
+
+/* Leaves: -1 outside, -2 inside, -3 - (3 id + kind) an entity. */
+enum { INDEX_OUT = -1, INDEX_IN = -2 };
+enum { INDEX_VERTEX, INDEX_EDGE, INDEX_FACE };
+static inline int32_t index_leaf(int kind, int32_t id) { return -3 - (3 * id + kind); }
+static inline int index_leaf_kind(int32_t leaf) { return (-3 - leaf) % 3; }
+static inline int32_t index_leaf_id(int32_t leaf) { return (-3 - leaf) / 3; }
+
+/* The place that a leaf stands for. */
+static inline abut_place index_place(int32_t leaf) {
+    if (leaf == INDEX_OUT) return (abut_place){ABUT_OUTSIDE, -1};
+    if (leaf == INDEX_IN) return (abut_place){ABUT_INSIDE, -1};
+    return (abut_place){(abut_place_kind)(ABUT_ON_VERTEX + index_leaf_kind(leaf)), index_leaf_id(leaf)};
+}
+
+/* The same queries as the public ones, in the solid's stored frame (shape - origin). */
+abut_place index_classify_point(const abut_index *index, const abut_solid *solid, vec3 x, double epsilon);
+int index_classify_segment(const abut_index *index, const abut_solid *solid, vec3 from, vec3 to,
+                           double epsilon, abut_run *runs, int capacity);
+/* Inside or outside by the signs alone: for points that are known to be off the boundary. */
+int32_t index_side(const abut_index *index, vec3 x);
+
+/* ---- entities near something: how far from the solid's vertex, edge, face; used to confirm what a tree
+ * finds */
+
+/* Squared distance of x from an edge; *t is where along it the nearest point lies, in [0, 1]. */
+double index_edge_distance2(const abut_solid *solid, int32_t edge, vec3 x, double *t);
+/* Whether the projection of x on the plane of the face lies within its loops. */
+bool index_face_contains(const abut_solid *solid, int32_t face, vec3 x);
+
+/* The validator: ranges, each node reached exactly once, dimensions, planes unit and perpendicular to the
+ * planes they hang from, counts, height, hash.  ABUT_FAILED names the first violation. */
+abut_status index_validate(const abut_index *index, abut_error *error);
+
+#endif

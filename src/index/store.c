@@ -1,0 +1,154 @@
+/* The index as a block: freeing, facts, nodes, saving and loading, and its validator. */
+#include "index/index.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+void abut_index_free(const abut_context *context, abut_index *index) {
+    if (index) mem_free(context, index, index->bytes, 1);
+}
+
+const char *abut_place_kind_name(abut_place_kind kind) {
+    static const char *const names[] = {"outside", "inside", "vertex", "edge", "face"};
+    return names[kind];
+}
+
+abut_index_facts abut_index_facts_of(const abut_index *index) {
+    return (abut_index_facts){.nodes = index->node_count,
+                              .space_nodes = index->space_count,
+                              .plane_nodes = index->plane_count,
+                              .line_nodes = index->line_count,
+                              .cells = index->cell_count,
+                              .height = index->height,
+                              .average_height = index->average_height,
+                              .bytes = index->bytes,
+                              .hash = index->hash,
+                              .solid_hash = index->solid_hash,
+                              .method = (abut_index_method)index->method};
+}
+
+int32_t abut_index_root(const abut_index *index) { return index->root; }
+abut_place abut_index_leaf(int32_t child) { return index_place(child); }
+
+abut_index_node abut_index_node_of(const abut_index *index, int32_t node) {
+    const index_node *n = &index_nodes(index)[node];
+    return (abut_index_node){n->cut.n, n->cut.d, n->dimension, n->child[0], n->child[1], n->child[2]};
+}
+
+/* ---- files */
+abut_status abut_index_save(const abut_context *context, const abut_index *index, const char *path,
+                            abut_error *error) {
+    (void)context;
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return fail_at(error, ABUT_IO, path, 0, "cannot be written: %s; check the folder", strerror(errno));
+    bool good = fwrite(index, 1, index->bytes, file) == index->bytes;
+    good = fclose(file) == 0 && good;
+    return good ? ABUT_OK : fail_at(error, ABUT_IO, path, 0, "was not written whole; is the disk full?");
+}
+
+abut_status abut_index_load(const abut_context *context, const char *path, abut_index **index,
+                            abut_error *error) {
+    *index = NULL;
+    char *bytes;
+    size_t size;
+    abut_status status = file_read(context, path, &bytes, &size, error);
+    if (status != ABUT_OK) return status;
+    abut_index head = {0};
+    if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
+    if (size < sizeof head || head.magic != INDEX_MAGIC)
+        status =
+            fail_at(error, ABUT_INVALID, path, 0, "is not an index of abut; write one with abut_index_save");
+    else if (head.version != INDEX_VERSION)
+        status = fail_at(error, ABUT_INVALID, path, 0, "is an index of version %u, not %d; build it again",
+                         head.version, INDEX_VERSION);
+    else if (head.bytes != size)
+        status =
+            fail_at(error, ABUT_INVALID, path, 0, "has %zu bytes, not %llu; it is cut off, build it again",
+                    size, (unsigned long long)head.bytes);
+    if (status == ABUT_OK) {
+        abut_index *block = mem_alloc(context, size, 1);
+        if (!block)
+            status = fail_memory(error);
+        else
+            memcpy(block, bytes, size), *index = block, status = index_validate(block, error);
+        if (status != ABUT_OK) {
+            mem_free(context, block, size, 1), *index = NULL;
+            if (error && status == ABUT_FAILED)
+                error->status = ABUT_INVALID, snprintf(error->file, sizeof error->file, "%s", path);
+            if (status == ABUT_FAILED) status = ABUT_INVALID;
+        }
+    }
+    file_free(context, bytes, size);
+    return status;
+}
+
+/* ---- the validator */
+static bool is_entity_in_range(const abut_index *index, int32_t leaf) {
+    int64_t count[3] = {index->vertex_count, index->edge_count, index->face_count};
+    return leaf >= INDEX_IN ? true : leaf != INT32_MIN && index_leaf_id(leaf) < count[index_leaf_kind(leaf)];
+}
+
+/* What a child of a node of dimension d may be. */
+static const char *wrong_child(const abut_index *index, int64_t node, int slot) {
+    const index_node *n = &index_nodes(index)[node];
+    int32_t c = n->child[slot];
+    int dimension = n->dimension - (slot == INDEX_ON);
+    if (c >= 0) {
+        if (c >= index->node_count || c <= node) return "a child out of order";
+        if (dimension == 0 || index_nodes(index)[c].dimension != dimension)
+            return "a child of the wrong dimension";
+        return NULL;
+    }
+    if (!is_entity_in_range(index, c)) return "a leaf out of range";
+    if (c < INDEX_IN && index_leaf_kind(c) < dimension) return "an entity that is thinner than the region";
+    return NULL;
+}
+
+static const char *wrong_plane(const abut_index *index, int64_t node) {
+    const index_node *n = &index_nodes(index)[node];
+    double length = vec3_length(n->cut.n);
+    if (!(fabs(length - 1) < 1e-9) || !isfinite(n->cut.d)) return "a plane without a unit normal";
+    int32_t c = n->child[INDEX_ON];
+    if (c >= 0 && fabs(vec3_dot(index_nodes(index)[c].cut.n, n->cut.n)) > 1e-9)
+        return "a plane that is not perpendicular to the one it hangs from";
+    return NULL;
+}
+
+abut_status index_validate(const abut_index *index, abut_error *error) {
+    if (index->magic != INDEX_MAGIC || index->version != INDEX_VERSION)
+        return fail(error, ABUT_FAILED, "the index has no valid head; build it again");
+    if (index->node_count < 1 || index->nodes < sizeof *index || index->nodes % 16 != 0 ||
+        index->nodes > index->bytes ||
+        (index->bytes - index->nodes) / sizeof(index_node) != (uint64_t)index->node_count || index->root != 0)
+        return fail(error, ABUT_FAILED, "the index has impossible counts; build it again");
+    size_t from = offsetof(abut_index, solid_hash);
+    if (hash64((const char *)index + from, index->bytes - from, INDEX_VERSION) != index->hash)
+        return fail(error, ABUT_FAILED, "the index does not match its content hash; build it again");
+    int64_t links = 0, count[4] = {0}, cells = 0;
+    for (int64_t i = 0; i < index->node_count; i++) {
+        const index_node *n = &index_nodes(index)[i];
+        const char *wrong = n->dimension < 1 || n->dimension > 3 ? "a wrong dimension" : NULL;
+        for (int slot = 0; slot < 3 && !wrong; slot++) {
+            wrong = wrong_child(index, i, slot);
+            links += n->child[slot] >= 0;
+            cells += n->dimension == 3 && slot != INDEX_ON && n->child[slot] == INDEX_IN;
+        }
+        if (!wrong) wrong = wrong_plane(index, i);
+        if (wrong)
+            return fail(error, ABUT_FAILED, "node %lld has %s; build the index again", (long long)i, wrong);
+        count[n->dimension]++;
+    }
+    /* children stand behind their parents, so as many links as nodes without the root reach each node once,
+     * or some node twice and another never; that is found by adding up the child numbers */
+    int64_t sum = 0;
+    for (int64_t i = 0; i < index->node_count; i++)
+        for (int slot = 0; slot < 3; slot++)
+            if (index_nodes(index)[i].child[slot] >= 0) sum += index_nodes(index)[i].child[slot];
+    if (links != index->node_count - 1 || sum != index->node_count * (index->node_count - 1) / 2)
+        return fail(error, ABUT_FAILED, "the nodes of the index do not form a tree; build it again");
+    if (count[3] != index->space_count || count[2] != index->plane_count || count[1] != index->line_count ||
+        cells != index->cell_count)
+        return fail(error, ABUT_FAILED, "the counts of the index do not match its nodes; build it again");
+    return ABUT_OK;
+}

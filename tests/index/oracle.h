@@ -1,0 +1,45 @@
+/* Independent answers for the tests of the index, from the polygons of the solid and exact predicates alone.
+ */
+#ifndef TESTS_INDEX_ORACLE_H
+#define TESTS_INDEX_ORACLE_H
+
+#include "index/index.h"
+#include "support.h"
+
+/* The triangles of fans over every loop: signed, so that concave faces and holes come out right in sums. */
+typedef struct oracle_triangle {
+    vec3 a, b, c;
+    int32_t face;
+} oracle_triangle;
+typedef struct oracle {
+    const abut_solid *solid;
+    oracle_triangle *triangles;
+    int64_t count;
+    box bounds;
+    int cells; /* of a grid over y and z, cells x cells */
+    int64_t *start;
+    int32_t *list;
+} oracle;
+
+oracle oracle_make(const abut_solid *solid);
+void oracle_free(oracle *o);
+
+/* Winding number of the boundary about x: the signed crossings of a ray along +x, by exact orientation tests.
+ * False when the ray meets an edge exactly and decides nothing. */
+bool oracle_winding(const oracle *o, vec3 x, int *winding);
+
+/* The place of x by its distance to every vertex, edge and face.  *margin is how close the nearest decision
+ * was: the least |distance - epsilon| of all. */
+abut_place oracle_place(const abut_solid *solid, vec3 x, double epsilon, double *margin);
+/* Distance of x from one entity. */
+double oracle_distance(const abut_solid *solid, abut_place place, vec3 x);
+
+/* How many triangles the open segment crosses (fans of convex faces only); false when one is met exactly. */
+bool oracle_crossings(const oracle *o, vec3 from, vec3 to, int *count);
+
+/* A solid from polygons: count[f] corners each. */
+abut_solid *oracle_solid(const vec3 *points, int point_count, const int *corners, const int *counts,
+                         int face_count);
+abut_solid *oracle_load(const char *path); /* NULL when it is not a solid */
+
+#endif

@@ -1,0 +1,301 @@
+/* Points: every entity is found as itself, random points agree with exact ray parity, distances around
+ * epsilon decide whatever the angle between faces, and rigid motions change no answer. */
+#include "oracle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static abut_index *build(const abut_solid *solid) {
+    abut_index *index = NULL;
+    abut_error error = {0};
+    if (abut_index_build(NULL, solid, NULL, &index, &error) != ABUT_OK) fail_msg("%s", error.message);
+    if (index_validate(index, &error) != ABUT_OK) fail_msg("%s", error.message);
+    return index;
+}
+
+static void expect(const abut_index *index, const abut_solid *solid, vec3 x, double epsilon,
+                   abut_place_kind kind, int32_t id, const char *file) {
+    abut_place place = index_classify_point(index, solid, x, epsilon);
+    if (place.kind != kind || place.id != id)
+        fail_msg("%s: (%.17g %.17g %.17g) is %s %d, not %s %d", file, x.x, x.y, x.z,
+                 abut_place_kind_name(place.kind), (int)place.id, abut_place_kind_name(kind), (int)id);
+}
+
+/* A point of the face, as far from its border as any of some tries: centroids of fan triangles and of their
+ * corners' neighbourhoods. */
+static vec3 face_point(const abut_solid *s, int32_t face, double *room) {
+    const solid_face *f = &solid_faces(s)[face];
+    const solid_coedge *coedges = solid_coedges(s);
+    vec3 best = {0, 0, 0};
+    *room = -1;
+    int32_t c = solid_loops(s)[f->first_loop].coedge, count = solid_loops(s)[f->first_loop].count;
+    for (int32_t k = 0; k < count && k < 40; k++, c = coedges[c].next) {
+        vec3 a = solid_position(s, coedges[coedges[c].prev].vertex), b = solid_position(s, coedges[c].vertex),
+             d = solid_position(s, coedges[coedges[c].next].vertex);
+        for (int step = 1; step <= 3; step++) {
+            vec3 x = vec3_lerp(b, vec3_scale(vec3_add(a, d), 0.5),
+                               step == 3   ? 2.0 / 3
+                               : step == 2 ? 0.2
+                                           : 0.02);
+            x = vec3_axpy(x, -plane_distance(f->plane, x), f->plane.n);
+            if (oracle_distance(s, (abut_place){ABUT_ON_FACE, face}, x) > 1) continue;
+            double least = INFINITY;
+            for (int32_t l = 0; l < f->loops; l++) {
+                const solid_loop *loop = &solid_loops(s)[f->first_loop + l];
+                int32_t e = loop->coedge;
+                for (int32_t i = 0; i < loop->count; i++, e = coedges[e].next)
+                    least = fmin(least, oracle_distance(s, (abut_place){ABUT_ON_EDGE, coedges[e].edge}, x));
+            }
+            if (least > *room) *room = least, best = x;
+        }
+        if (count == 3) break;
+    }
+    return best;
+}
+
+static void check_entities(const abut_solid *s, const abut_index *index, const char *file) {
+    double epsilon = s->epsilon;
+    for (int32_t v = 0; v < s->vertex_count; v++)
+        expect(index, s, solid_position(s, v), epsilon, ABUT_ON_VERTEX, v, file);
+    for (int32_t e = 0; e < s->edge_count; e++) {
+        vec3 a = solid_position(s, solid_edges(s)[e].vertex[0]),
+             b = solid_position(s, solid_edges(s)[e].vertex[1]);
+        expect(index, s, vec3_lerp(a, b, 0.5), epsilon, ABUT_ON_EDGE, e, file);
+    }
+    for (int32_t f = 0; f < s->face_count; f++) {
+        double room;
+        vec3 x = face_point(s, f, &room);
+        if (room > 2 * epsilon)
+            expect(index, s, x, epsilon, ABUT_ON_FACE, f, file);
+        else
+            print_message("%s: face %d has no room for a point\n", file, (int)f);
+    }
+}
+
+static void check_random(const abut_solid *s, const abut_index *index, int64_t count, const char *file) {
+    oracle o = oracle_make(s);
+    uint64_t seed = 17;
+    vec3 size = vec3_scale(vec3_sub(o.bounds.upper, o.bounds.lower), 0.6), middle = box_center(o.bounds);
+    vec3 *points = malloc((size_t)count * sizeof *points);
+    abut_place *places = malloc((size_t)count * sizeof *places);
+    for (int64_t i = 0; i < count; i++) {
+        vec3 u = support_vec(&seed, 1);
+        points[i] = vec3_add(middle, (vec3){u.x * size.x, u.y * size.y, u.z * size.z});
+        if (i % 4 == 0) { /* near the boundary, on both sides */
+            const oracle_triangle *t = &o.triangles[random_bits(&seed) % (uint64_t)o.count];
+            vec3 on = vec3_lerp(vec3_lerp(t->a, t->b, random_unit(&seed)), t->c, random_unit(&seed));
+            points[i] =
+                vec3_axpy(on, s->diagonal * 1e-4 * random_range(&seed, -1, 1), support_direction(&seed));
+        }
+        places[i] = index_classify_point(index, s, points[i], s->epsilon);
+    }
+    /* the batch gives the same, in shape coordinates */
+    for (int64_t i = 0; i < count; i++) points[i] = vec3_add(points[i], s->origin);
+    abut_place *batch = malloc((size_t)count * sizeof *batch);
+    abut_index_points(index, s, points, count, s->epsilon, batch);
+    int64_t on = 0, unsure = 0;
+    for (int64_t i = 0; i < count; i++) {
+        vec3 x = vec3_sub(points[i], s->origin);
+        if (vec3_length2(s->origin) == 0)
+            assert_true(batch[i].kind == places[i].kind && batch[i].id == places[i].id);
+        int winding;
+        if (batch[i].kind >= ABUT_ON_VERTEX) {
+            if (oracle_distance(s, batch[i], x) > s->epsilon * (1 + 1e-9))
+                fail_msg("%s: not that near", file);
+            on++;
+        } else if (!oracle_winding(&o, x, &winding)) {
+            unsure++;
+        } else if ((winding > 0) != (batch[i].kind == ABUT_INSIDE)) {
+            double margin;
+            abut_place place = oracle_place(s, x, s->epsilon, &margin);
+            fail_msg("%s: (%.17g %.17g %.17g) has winding number %d but is %s; by distances %s %d", file, x.x,
+                     x.y, x.z, winding, abut_place_kind_name(batch[i].kind), abut_place_kind_name(place.kind),
+                     (int)place.id);
+        }
+    }
+    if (unsure * 10 > count || on * 4 > count) fail_msg("%s: %d unsure, %d on", file, (int)unsure, (int)on);
+    free(points), free(places), free(batch);
+    oracle_free(&o);
+}
+
+static void visit_mesh(const char *path, void *user) {
+    int *solids = user;
+    if (strstr(path, "koala") || strstr(path, "self_intersect") || strstr(path, "wingnut")) return;
+    abut_solid *solid = oracle_load(path);
+    if (!solid) return;
+    abut_index *index = build(solid);
+    check_entities(solid, index, path);
+    check_random(solid, index, 100000, path);
+    abut_index_free(NULL, index);
+    abut_solid_free(NULL, solid);
+    ++*solids;
+}
+
+static void test_all_meshes(void **state) {
+    (void)state;
+    const char *folders[] = {"meshes/solid", "meshes/table1", "meshes/cage", "meshes/broken", "meshes/real"};
+    int solids = 0;
+    for (int i = 0; i < COUNT_OF(folders); i++)
+        support_each_file(support_shared(folders[i]), "", visit_mesh, &solids);
+    assert_true(solids > 45);
+}
+
+/* ---- distances around epsilon */
+
+/* A bar with the cross-section of a wedge: a triangle with the given angle at the origin (convex), or a
+ * square plate with a notch of that angle (reflex). */
+static abut_solid *wedge(double degrees, bool notch) {
+    double a = degrees * 3.14159265358979323846 / 180 / 2, c = cos(a), s = sin(a);
+    double outline[7][2] = {{0, 0}, {c, -s}, {c, s}},
+           cut[7][2] = {{0, 0}, {c, s}, {c, 1.5}, {-1, 1.5}, {-1, -1.5}, {c, -1.5}, {c, -s}};
+    abut_solid *solid = NULL;
+    abut_status status = notch ? abut_solid_prism(NULL, (const double(*)[2])cut, 7, 1, &solid, NULL)
+                               : abut_solid_prism(NULL, (const double(*)[2])outline, 3, 1, &solid, NULL);
+    assert_int_equal(status, ABUT_OK);
+    return solid;
+}
+
+/* Points at 0.5, 0.9, 1.1 and 2 epsilon from a random place of a random entity, in any direction.  Where the
+ * oracle's nearest decision is not within rounding, the answer must be its answer. */
+static void check_near(const abut_solid *s, const abut_index *index, int64_t count, double epsilon,
+                       const char *name) {
+    const double factors[] = {0, 0.5, 0.9, 1.1, 2};
+    oracle o = oracle_make(s);
+    uint64_t seed = 23;
+    int64_t tested = 0, hits[5] = {0};
+    for (int64_t i = 0; i < count; i++) {
+        const solid_edge *e = &solid_edges(s)[random_bits(&seed) % (uint64_t)s->edge_count];
+        const oracle_triangle *t = &o.triangles[random_bits(&seed) % (uint64_t)o.count];
+        vec3 a = solid_position(s, e->vertex[0]), b = solid_position(s, e->vertex[1]);
+        vec3 on = i % 3 == 0 ? a
+                  : i % 3 == 1
+                      ? vec3_lerp(a, b, random_unit(&seed))
+                      : vec3_lerp(vec3_lerp(t->a, t->b, random_unit(&seed)), t->c, random_unit(&seed));
+        vec3 dir = i % 6 < 3 ? support_direction(&seed)
+                             : solid_faces(s)[random_bits(&seed) % (uint64_t)s->face_count].plane.n;
+        vec3 x = vec3_axpy(on, factors[i / 6 % 5] * epsilon * (i / 30 % 2 ? 1 : -1), dir);
+        double margin;
+        abut_place want = oracle_place(s, x, epsilon, &margin),
+                   got = index_classify_point(index, s, x, epsilon);
+        if (margin < 1e-6 * epsilon + 1e-14 * s->diagonal) continue;
+        if (want.kind == ABUT_OUTSIDE) {
+            int winding;
+            if (!oracle_winding(&o, x, &winding)) continue;
+            if (winding > 0) want.kind = ABUT_INSIDE;
+        }
+        tested++, hits[want.kind]++;
+        if (got.kind == want.kind && got.id == want.id) continue;
+        /* entities at the same distance are equally good */
+        if (got.kind == want.kind &&
+            fabs(oracle_distance(s, got, x) - oracle_distance(s, want, x)) < 1e-14 * s->diagonal)
+            continue;
+        fail_msg("%s: (%.17g %.17g %.17g) is %s %d, not %s %d", name, x.x, x.y, x.z,
+                 abut_place_kind_name(got.kind), (int)got.id, abut_place_kind_name(want.kind), (int)want.id);
+    }
+    assert_true(tested * 2 > count);
+    for (int k = 0; k < 5; k++) assert_true(hits[k] > 0);
+    oracle_free(&o);
+}
+
+static void test_near_sharp_edges(void **state) {
+    (void)state;
+    const double degrees[] = {5, 7, 12, 30, 45, 60, 90, 120};
+    for (int i = 0; i < 2 * COUNT_OF(degrees); i++) {
+        abut_solid *solid = wedge(degrees[i / 2], i % 2);
+        abut_index *index = build(solid);
+        char name[64];
+        snprintf(name, sizeof name, "%s of %g degrees", i % 2 ? "notch" : "wedge", degrees[i / 2]);
+        for (int k = 0; k < 3; k++)
+            check_near(solid, index, 20000, solid->diagonal * (k == 0 ? 5e-7 : k == 1 ? 1e-5 : 1e-3), name);
+        abut_index_free(NULL, index);
+        abut_solid_free(NULL, solid);
+    }
+}
+
+static void test_near_meshes(void **state) {
+    (void)state;
+    const char *files[] = {"meshes/solid/gear_z12.obj",          "meshes/solid/comb.obj",
+                           "meshes/table1/torus_08.obj",         "meshes/cage/lumpy_marble.obj",
+                           "meshes/solid/jigsaw_socket.obj",     "meshes/real/ripc_chain_link.obj",
+                           "meshes/broken/ngon_hole_bridge.obj", "meshes/broken/huge_coordinates.obj"};
+    for (int f = 0; f < COUNT_OF(files); f++) {
+        abut_solid *solid = oracle_load(support_shared(files[f]));
+        abut_index *index = build(solid);
+        check_near(solid, index, solid->face_count > 150 ? 3000 : 20000, solid->epsilon, files[f]);
+        abut_index_free(NULL, index);
+        abut_solid_free(NULL, solid);
+    }
+}
+
+/* ---- rigid motions: the mesh is moved, the index built anew, moved points must get the same answers */
+static void test_rigid_motions(void **state) {
+    (void)state;
+    const char *files[] = {"meshes/solid/l_bracket.obj", "meshes/solid/gear_z12.obj",
+                           "meshes/table1/torus_10.obj", "meshes/table1/sphere_08.obj"};
+    uint64_t seed = 31;
+    for (int f = 0; f < COUNT_OF(files); f++) {
+        abut_mesh *mesh = NULL;
+        assert_int_equal(abut_mesh_load(NULL, support_shared(files[f]), &mesh, NULL), ABUT_OK);
+        abut_solid *fixed = NULL;
+        assert_int_equal(abut_solid_build(NULL, mesh, NULL, &fixed, NULL), ABUT_OK);
+        abut_index *index = build(fixed);
+        size_t bytes = (size_t)mesh->point_count * sizeof(vec3);
+        vec3 *original = malloc(bytes);
+        memcpy(original, mesh->points, bytes);
+        for (int k = 0; k < 100; k++) {
+            pose p = support_pose(&seed, 10 * fixed->diagonal);
+            for (int64_t i = 0; i < mesh->point_count; i++) mesh->points[i] = pose_point(p, original[i]);
+            abut_solid *moved = NULL;
+            assert_int_equal(abut_solid_build(NULL, mesh, NULL, &moved, NULL), ABUT_OK);
+            assert_int_equal(moved->face_count, fixed->face_count);
+            abut_index *other = build(moved);
+            check_entities(moved, other, files[f]);
+            for (int i = 0; i < 1000; i++) {
+                vec3 x = vec3_add(fixed->origin, support_vec(&seed, fixed->diagonal / 2));
+                abut_place a = abut_index_point(index, fixed, x, fixed->epsilon);
+                abut_place b = abut_index_point(other, moved, pose_point(p, x), fixed->epsilon);
+                double margin;
+                if (a.kind == b.kind && a.id == b.id) continue;
+                oracle_place(fixed, vec3_sub(x, fixed->origin), fixed->epsilon, &margin);
+                assert_true(margin < 1e-9 * fixed->diagonal);
+            }
+            abut_index_free(NULL, other);
+            abut_solid_free(NULL, moved);
+        }
+        free(original);
+        abut_index_free(NULL, index);
+        abut_solid_free(NULL, fixed);
+        abut_mesh_free(NULL, mesh);
+    }
+}
+
+static void test_hostile_points(void **state) {
+    (void)state;
+    abut_solid *solid = NULL;
+    assert_int_equal(abut_solid_box(NULL, 2, 2, 2, &solid, NULL), ABUT_OK);
+    abut_index *index = build(solid);
+    const double values[] = {NAN, INFINITY, -INFINITY, 1e308, -1e308, 1e-320, 0};
+    for (int i = 0; i < COUNT_OF(values) * COUNT_OF(values); i++) {
+        vec3 x = {values[i % COUNT_OF(values)], values[i / COUNT_OF(values)], 0.25};
+        bool small = fabs(x.x) < 1 && fabs(x.y) < 1;
+        abut_place place = abut_index_point(index, solid, x, 1e-6), batch;
+        abut_index_points(index, solid, &x, 1, 1e-6, &batch);
+        assert_int_equal(place.kind, small ? ABUT_INSIDE : ABUT_OUTSIDE);
+        assert_int_equal(batch.kind, place.kind);
+    }
+    /* without a tolerance only exact hits count */
+    assert_int_equal(abut_index_point(index, solid, (vec3){1, 0.5, 0.5}, 0).kind, ABUT_ON_FACE);
+    assert_int_equal(abut_index_point(index, solid, (vec3){1, 1, 1}, 0).kind, ABUT_ON_VERTEX);
+    assert_int_equal(abut_index_point(index, solid, (vec3){1, 0.5, -1}, 0).kind, ABUT_ON_EDGE);
+    abut_index_free(NULL, index);
+    abut_solid_free(NULL, solid);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hostile_points), cmocka_unit_test(test_near_sharp_edges),
+        cmocka_unit_test(test_near_meshes),    cmocka_unit_test(test_rigid_motions),
+        cmocka_unit_test(test_all_meshes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
