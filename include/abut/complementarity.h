@@ -75,7 +75,8 @@ typedef struct abut_lcp_config {
     abut_lcp_method method; /* EXACT */
     double tolerance;       /* accepted residual, relative to the size of b: 1e-9 */
     int budget;             /* pivots (exact, lemke) or sweeps (pgs, nncg); 0: a default from the size */
-    bool warm; /* start from state[] (and from z for pgs and nncg); a wrong one costs time, not the answer */
+    bool warm;    /* start from state[] and z, as the last solution left them; wrong ones cost time, not the
+                     answer */
     bool nearest; /* exact, infeasible problem: also solve the nearest feasible one (see result.infeasible_by)
                    */
     bool skip_unique; /* do not find out result.unique, which costs as much as a solution where A is singular

@@ -79,6 +79,10 @@ abut_status abut_lcp_solve(abut_lcp_solver *solver, const abut_lcp *problem, con
     *result = (abut_lcp_result){0};
     arena_mark mark = arena_save(&solver->scratch);
     lcp_rows rows = {0};
+    if (problem->size == 0) {
+        result->unique = true;
+        return ABUT_OK;
+    }
     abut_status status = check(solver, problem, config, &rows, error);
     uint8_t *states = state;
     if (status == ABUT_OK && !state) {

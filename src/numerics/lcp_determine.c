@@ -17,9 +17,10 @@
 
 #include <math.h>
 
-enum { MOST_ROUNDS = 40, MOST_CONES = 16, PROBES = 2 };
-#define DELTA 1e-8
-#define MOVES 1e-7 /* a component of a projected direction larger than this is not 0 */
+enum { MOST_ROUNDS = 80, MOST_CONES = 16, PROBES = 2 };
+#define DELTA       1e-3
+#define DELTA_LEAST 1e-11
+#define MOVES       1e-7 /* a component of a projected direction larger than this is not 0 */
 #define LEAST_UNIT \
     1e-4 /* least weight of a row in the norm, relative to the largest, squared: rounding allows no less */
 
@@ -30,27 +31,40 @@ typedef struct family {
     uint8_t *in;   /* row is in E */
 } family;
 
-/* The projection; y is left in p.y. False when the budget ends. */
+/* (a (y - y*))_k; added to q and v it moves the multiplier. Returns the largest over E. */
+static double move_multiplier(family *f) {
+    lcp_pivoting *p = &f->p;
+    double miss = 0;
+    for (int k = 0; k < p->system.size; k++) {
+        if (!f->in[k]) continue;
+        lcp_sum r = {f->aim[k], 0};
+        for (int t = p->system.start[k]; t < p->system.start[k + 1]; t++)
+            lcp_sum_product(&r, p->system.value[t], p->y[p->system.column[t]]);
+        miss = fmax(miss, fabs(r.s + r.e));
+        p->system.q[k] += r.s + r.e;
+    }
+    return miss;
+}
+
+/* The projection; y is left in p.y. delta is lowered where rounds gain little. False when the budget ends. */
 static bool project(family *f) {
     lcp_pivoting *p = &f->p;
     int n = p->system.size;
-    double size = 0;
+    double size = 0, last = (double)INFINITY;
+    int calm = 0;
     memcpy(p->system.q, f->aim, (size_t)n * sizeof(double));
-    for (int k = 0; k < n; k++) size = fmax(size, fmax(fabs(f->aim[k]), fabs(p->center[k])));
-    p->pivots = 0;
-    lcp_pivoting_bound(p);
+    for (int k = 0; k < n; k++) size = fmax(size, fmax(fabs(f->start[k]), fabs(p->center[k])));
+    p->pivots = 0, p->delta = DELTA, p->careful = true;
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        double miss = 0;
-        if (!lcp_pivoting_run(p)) return false;
-        for (int k = 0; k < n; k++) {
-            if (!f->in[k]) continue;
-            double r = f->aim[k]; /* (a (y - y*))_k */
-            for (int t = p->system.start[k]; t < p->system.start[k + 1]; t++)
-                r += p->system.value[t] * p->y[p->system.column[t]];
-            miss = fmax(miss, fabs(r));
-            p->v[k] += r, p->system.q[k] += r;
+        lcp_pivoting_bound(p);
+        if (!lcp_pivoting_run(p, false)) return false;
+        double miss = move_multiplier(f);
+        if (miss <= 1e-15 * size && ++calm == 2) break; /* the second round refines what a does not see */
+        if (miss > 0.1 * last && p->delta > DELTA_LEAST) {
+            for (int k = 0; k < n; k++) p->system.q[k] = f->aim[k] + 0.1 * (p->system.q[k] - f->aim[k]);
+            p->delta *= 0.1;
         }
-        if (miss <= 1e-14 * size) break;
+        last = miss;
     }
     return true;
 }
@@ -168,9 +182,9 @@ abut_status lcp_unique(abut_lcp_solver *solver, const abut_lcp *problem, const l
     uint8_t *moves = arena_alloc(&solver->scratch, (size_t)n, 1);
     if (!moves || !prepare(&f, solver, problem, rows, z, w)) return fail_memory(error);
     for (int k = 0; k < n; k++) f.p.state[k] = f.in[k] ? ABUT_LCP_FREE : ABUT_LCP_AT_LOWER;
-    lcp_factor_update(&f.p.factor, &f.p.system, f.p.state, DELTA, f.p.metric);
+    lcp_factor_update(&f.p.factor, &f.p.system, f.p.state, 1e-7, f.p.metric);
     bool regular = true;
-    for (int k = 0; k < n; k++) regular &= !f.in[k] || f.p.factor.pivot[k] > 1e3 * DELTA;
+    for (int k = 0; k < n; k++) regular &= !f.in[k] || f.p.factor.pivot[k] > 1e-4;
     *unique = regular;
     if (regular || !find_moving(&f, &solver->scratch, moves)) return ABUT_OK;
     *unique = true;

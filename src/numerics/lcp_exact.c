@@ -69,35 +69,38 @@ static double ray_of(exact *e) {
     return -qd / sqrt(qq * dd);
 }
 
-/* The proximal steps. */
+/* The proximal steps.  They end when the residual is that of rounding, or good enough and no longer cheap to
+ * improve. */
 static abut_status iterate(exact *e, abut_lcp_result *result) {
-    size_t bytes = (size_t)e->p.system.size * sizeof(double);
+    size_t n = (size_t)e->p.system.size;
     double best = (double)INFINITY, last = (double)INFINITY, attainable = 0;
+    bool fine = true;
     int stalls = 0;
-    for (e->steps = 1; e->steps <= MOST_STEPS; e->steps++) {
-        if (!lcp_pivoting_run(&e->p)) return ABUT_BUDGET;
+    for (e->steps = 1; e->steps <= MOST_STEPS && fine; e->steps++) {
+        fine = lcp_pivoting_run(&e->p, true);
         double residual = residual_of(e, &attainable);
-        e->p.careful = 64 * attainable > 1e-13;
         if (residual < best) {
             best = residual;
-            memcpy(e->best, e->p.y, bytes);
-            memcpy(e->best_state, e->p.state, (size_t)e->p.system.size);
+            memcpy(e->best, e->p.y, n * sizeof(double));
+            memcpy(e->best_state, e->p.state, n);
             result->attainable = attainable;
         }
-        if (residual <= 1e-14 + attainable) break;
+        bool good = best <= e->tolerance + 8 * result->attainable;
+        if (residual <= 1e-14 + attainable || (e->p.calls > 0 && best <= 0.01 * e->tolerance)) break;
         result->infeasible_by = residual > e->tolerance ? ray_of(e) : 0;
         if (result->infeasible_by > 0) return ABUT_INFEASIBLE;
         if (residual > 0.1 * last && e->p.delta > DELTA_LEAST)
             e->p.delta *= 1e-2;
-        else if (residual > 0.5 * last && ++stalls > 2 && best <= e->tolerance + 8 * attainable)
+        else if (residual > 0.5 * last && ++stalls > 2 && good)
             break;
         last = residual;
-        memcpy(e->p.center, e->p.y, bytes);
+        memcpy(e->p.center, e->p.y, n * sizeof(double));
     }
-    memcpy(e->p.y, e->best, bytes);
-    memcpy(e->p.state, e->best_state, (size_t)e->p.system.size);
+    memcpy(e->p.y, e->best, n * sizeof(double));
+    memcpy(e->p.state, e->best_state, n);
     result->residual = best;
-    return best <= e->tolerance + 8 * result->attainable ? ABUT_OK : ABUT_FAILED;
+    if (best <= e->tolerance + 8 * result->attainable) return ABUT_OK;
+    return e->p.pivots > e->p.budget ? ABUT_BUDGET : ABUT_FAILED;
 }
 
 /* The answer in the caller's order and units; rows at a bound get that bound's bits; w is 0 for free rows,
@@ -153,8 +156,12 @@ static abut_status prepare(abut_lcp_solver *solver, const abut_lcp *problem, con
     e->p.budget = config->budget > 0 ? config->budget : 1000 + 100 * rows->size;
     lcp_system_bounds(&e->p.system, problem, z);
     /* without memory every contact is taken to hold: Baraff's first guess, V = {} (section 6.2) */
-    for (int k = 0; k < rows->size; k++)
-        e->p.state[k] = config->warm ? state[e->p.system.order[k]] : ABUT_LCP_FREE;
+    for (int k = 0; k < rows->size; k++) {
+        int i = e->p.system.order[k];
+        e->p.state[k] = config->warm ? state[i] : ABUT_LCP_FREE;
+        if (config->warm && isfinite(z[i])) e->p.y[k] = z[i] * e->p.system.beta / e->p.system.scale[k];
+        e->p.center[k] = e->p.y[k];
+    }
     lcp_pivoting_bound(&e->p);
     return ABUT_OK;
 }

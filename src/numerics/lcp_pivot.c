@@ -1,14 +1,15 @@
-/* Block principal pivoting (Kostreva 1978; Judice and Pires 1994) for a positive definite matrix with bounds.
- *
- * Solve for the free rows, exchange all rows that violate their sign, repeat.  While the number of violations
- * falls, all are exchanged; when it has not fallen for PATIENCE rounds, only the last violating row is (Murty
- * 1974), which ends after finitely many exchanges for a positive definite matrix; so the whole does.  Each
- * round solves for a correction of y, so that rounds are also iterative refinement. */
+/* Block principal pivoting (Kostreva 1978; Judice and Pires 1994) for a positive definite matrix with bounds:
+ * solve for the free rows, exchange all rows that violate their sign, repeat.  That takes few rounds as a
+ * rule, but may cycle; after PATIENCE rounds without fewer violations the interior path (lcp_interior.c)
+ * finds the free rows, and blocks go on from there, each time with a little more slack. Each round solves for
+ * a correction of y, so that rounds are also iterative refinement.
+ */
 #include "numerics/lcp_pivot.h"
 
 #include <math.h>
 
-enum { PATIENCE = 10 };
+enum { PATIENCE = 4 };
+#define SLACK_FIRST 1e-13 /* of a sign, relative to max |b| */
 
 bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows *rows, const double *b) {
     arena *scratch = &solver->scratch;
@@ -21,8 +22,21 @@ bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows 
     double **vectors[] = {&p->y, &p->v, &p->center, &p->metric, &p->size_of_row, &p->step};
     for (int i = 0; i < COUNT_OF(vectors); i++)
         if (!(*vectors[i] = arena_alloc(scratch, n, sizeof(double)))) return false;
+    p->interior = arena_alloc(scratch, 7 * n, sizeof(double));
     for (size_t k = 0; k < n; k++) p->metric[k] = 1;
-    return (p->state = arena_alloc(scratch, n, 1)) != NULL;
+    p->state = arena_alloc(scratch, n, 1);
+    return p->interior && p->state;
+}
+
+/* v = a y + q, in doubled precision where rounding would show in the residual. */
+static void evaluate(lcp_pivoting *p) {
+    const lcp_system *s = &p->system;
+    lcp_apply(s, p->y, p->v, p->size_of_row, p->careful);
+    if (p->careful) return;
+    double size = 0;
+    for (int k = 0; k < s->size; k++) size = fmax(size, p->size_of_row[k] * s->weight[k]);
+    p->careful = 64 * LCP_ROUNDING * size > 1e-13;
+    if (p->careful) lcp_apply(s, p->y, p->v, p->size_of_row, true);
 }
 
 void lcp_pivoting_bound(lcp_pivoting *p) {
@@ -34,50 +48,77 @@ void lcp_pivoting_bound(lcp_pivoting *p) {
         if (p->state[k] == ABUT_LCP_AT_LOWER) p->y[k] = s->lo[k];
         if (p->state[k] == ABUT_LCP_AT_UPPER) p->y[k] = s->hi[k];
     }
-    lcp_apply(s, p->y, p->v, p->size_of_row, p->careful);
+    evaluate(p);
 }
 
-/* The state row k should have: its own when the signs are right, up to what rounding can do to v. */
+/* The state row k should have: its own when the signs are right, up to the slack. */
 static uint8_t wanted_state(const lcp_pivoting *p, int k) {
     const lcp_system *s = &p->system;
-    if (p->state[k] == ABUT_LCP_FREE)
-        return p->y[k] < s->lo[k]   ? ABUT_LCP_AT_LOWER
-               : p->y[k] > s->hi[k] ? ABUT_LCP_AT_UPPER
-                                    : ABUT_LCP_FREE;
+    double slack = p->slack / s->weight[k] + 4 * LCP_ROUNDING * p->size_of_row[k];
+    if (p->state[k] == ABUT_LCP_FREE) {
+        double room = p->slack > SLACK_FIRST ? slack / s->diagonal[k] : 0;
+        return p->y[k] < s->lo[k] - room   ? ABUT_LCP_AT_LOWER
+               : p->y[k] > s->hi[k] + room ? ABUT_LCP_AT_UPPER
+                                           : ABUT_LCP_FREE;
+    }
     if (s->lo[k] == s->hi[k]) return ABUT_LCP_AT_LOWER;
-    double slack = 1e-13 / s->weight[k] + 4 * LCP_ROUNDING * p->size_of_row[k];
     double v = p->v[k] + p->delta * p->metric[k] * (p->y[k] - p->center[k]);
     if (p->state[k] == ABUT_LCP_AT_LOWER) return v < -slack ? ABUT_LCP_FREE : ABUT_LCP_AT_LOWER;
     return v > slack ? ABUT_LCP_FREE : ABUT_LCP_AT_UPPER;
 }
 
-/* y_F -= (a_FF + delta m)^-1 (v + delta m (y - c))_F, then v = a y + q. */
-static void solve_free(lcp_pivoting *p) {
-    int n = p->system.size;
-    p->factorizations += lcp_factor_update(&p->factor, &p->system, p->state, p->delta, p->metric);
-    for (int k = 0; k < n; k++) p->step[k] = -(p->v[k] + p->delta * p->metric[k] * (p->y[k] - p->center[k]));
-    lcp_factor_solve(&p->factor, p->step);
-    for (int k = 0; k < n; k++)
-        if (p->state[k] == ABUT_LCP_FREE) p->y[k] += p->step[k];
-    lcp_apply(&p->system, p->y, p->v, p->size_of_row, p->careful);
+/* The gradient of f in row k, from v. */
+static double gradient(const lcp_pivoting *p, int k) {
+    return p->v[k] + p->delta * p->metric[k] * (p->y[k] - p->center[k]);
 }
 
-bool lcp_pivoting_run(lcp_pivoting *p) {
+/* step_F = -(a_FF + delta m)^-1 gradient_F, step = 0 elsewhere. */
+static void newton_step(lcp_pivoting *p) {
+    int n = p->system.size;
+    p->factorizations += lcp_factor_update(&p->factor, &p->system, p->state, p->delta, p->metric);
+    for (int k = 0; k < n; k++) p->step[k] = -gradient(p, k);
+    lcp_factor_solve(&p->factor, p->step);
+    for (int k = 0; k < n; k++)
+        if (p->state[k] != ABUT_LCP_FREE) p->step[k] = 0;
+}
+
+static int count_violations(const lcp_pivoting *p) {
+    int violations = 0;
+    for (int k = 0; k < p->system.size; k++) violations += wanted_state(p, k) != p->state[k];
+    return violations;
+}
+
+/* Block exchanges; true when no row violates its sign. */
+static bool exchange_blocks(lcp_pivoting *p) {
     int n = p->system.size, best = n + 1, patience = PATIENCE;
-    for (;;) {
-        solve_free(p);
-        int violations = 0, last = -1;
-        for (int k = 0; k < n; k++)
-            if (wanted_state(p, k) != p->state[k]) violations++, last = k;
+    while (p->pivots <= p->budget) {
+        newton_step(p);
+        for (int k = 0; k < n; k++) p->y[k] += p->step[k];
+        evaluate(p);
+        int violations = count_violations(p);
         if (violations == 0) return true;
         patience = violations < best ? PATIENCE : patience - 1;
         best = violations < best ? violations : best;
-        for (int k = patience >= 0 ? 0 : last; k <= last; k++) {
-            uint8_t wanted = wanted_state(p, k);
-            p->pivots += wanted != p->state[k];
-            p->state[k] = wanted;
-        }
-        if (p->pivots > p->budget) return false;
+        if (patience < 0) return false;
+        for (int k = 0; k < n; k++) p->state[k] = wanted_state(p, k);
+        p->pivots += violations;
         lcp_pivoting_bound(p);
     }
+    return false;
+}
+
+bool lcp_pivoting_run(lcp_pivoting *p, bool recenter) {
+    static const double slacks[] = {SLACK_FIRST, SLACK_FIRST, 1e-12, 1e-10};
+    for (p->calls = 0; p->calls < COUNT_OF(slacks) && p->pivots <= p->budget; p->calls++) {
+        if (p->calls > 0) {
+            lcp_interior_run(p, p->calls);
+            if (recenter) memcpy(p->center, p->y, (size_t)p->system.size * sizeof(double));
+            lcp_pivoting_bound(p);
+        }
+        p->slack = slacks[p->calls];
+        if (exchange_blocks(p)) return true;
+    }
+    for (int k = 0; k < p->system.size; k++) p->y[k] = fmin(fmax(p->y[k], p->system.lo[k]), p->system.hi[k]);
+    evaluate(p);
+    return false;
 }

@@ -1,4 +1,4 @@
-/* lcp_pivot: one strictly convex problem with bounds, by block principal pivoting.
+/* lcp_pivot: one strictly convex problem with bounds, by principal pivoting.
  *
  *     v = a y + q + delta m (y - c),   lo <= y <= hi,   v >= 0 at lo, v <= 0 at hi, v = 0 between
  *
@@ -18,8 +18,11 @@ typedef struct lcp_pivoting {
     double *metric;      /* m */
     double *size_of_row; /* |a||y| + |q| */
     double *step;
+    double *interior; /* room of the interior path, 7 vectors */
     double delta;
     int pivots, factorizations, budget;
+    int calls;    /* of the interior path in the last run */
+    double slack; /* of a sign, relative to max |b| */
     bool careful; /* sums in doubled precision */
 } lcp_pivoting;
 
@@ -29,7 +32,13 @@ bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows 
 /* After a change of bounds, state or q: puts rows at their bounds (a state without a finite bound becomes
  * free) and computes v. */
 void lcp_pivoting_bound(lcp_pivoting *p);
-/* Solves from the current state and y.  False when the budget of pivots is used up. */
-bool lcp_pivoting_run(lcp_pivoting *p);
+/* Solves from the current state and y.  With `recenter` the centre may move to a nearby point inside the
+ * bounds, where the blocks fail without (right for proximal steps, wrong for a projection). False when the
+ * budget of pivots is used up. */
+bool lcp_pivoting_run(lcp_pivoting *p, bool recenter);
+
+/* Follows the interior path of the same problem far enough to see which rows are free; y, state and the
+ * pivots are set. Each further `call` goes closer to the end of the path. */
+void lcp_interior_run(lcp_pivoting *p, int call);
 
 #endif
