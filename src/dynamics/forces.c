@@ -2,6 +2,7 @@
 #include "dynamics/forces.h"
 
 #include "abut/complementarity.h"
+#include "dynamics/coulomb.h"
 
 #include "dynamics/share.h"
 
@@ -167,5 +168,57 @@ abut_status forces_solve(group *g, const forces_config *config, const group_scra
         for (int i = 0; i < s.count && config->distribute; i++) result->unique &= determined[i];
     }
     arena_restore(a, mark);
+    return status;
+}
+
+/* ---- modes */
+
+/* A cone is a candidate while its motion is too slow to tell a direction; a faster one slips. */
+static bool classify(const group *g, group_contact *c, cone_kind kind, double slowest) {
+    const abut_friction *f = &c->friction;
+    vec3 n = c->point.normal, spin = group_contact_spin(g, c), speed = vec3_zero();
+    double coefficient = 0;
+    switch (kind) {
+    case CONE_FRICTION: speed = group_contact_slip(g, c), coefficient = fmax(f->stick, f->slide); break;
+    case CONE_ROLLING: speed = vec3_axpy(spin, -vec3_dot(spin, n), n), coefficient = f->rolling; break;
+    default: speed = vec3_scale(n, vec3_dot(spin, n)), coefficient = f->spinning; break;
+    }
+    bool fast = vec3_length(speed) > slowest;
+    if (!(coefficient > 0)) coulomb_set_mode(c, kind, FRICTION_FREE, vec3_zero());
+    else if (fast) coulomb_set_mode(c, kind, FRICTION_SLIP, vec3_unit(speed));
+    return coefficient > 0 && !fast;
+}
+
+abut_status forces_choose(group *g, const forces_config *config, const group_scratch *scratch, spatial *accelerations,
+                          contact_load *loads, double *multipliers, forces_result *result, abut_error *error) {
+    arena *a = scratch->arena;
+    arena_mark mark = arena_save(a);
+    spatial *base = arena_alloc(a, (size_t)g->body_count + 1, sizeof(spatial));
+    bool *candidate = arena_alloc(a, CONE_KINDS * (size_t)g->contact_count + 1, 1), any = false;
+    abut_status status = base && candidate ? ABUT_OK : fail_memory(error);
+    system_solution sol = {0};
+    if (status == ABUT_OK) {
+        group_free_accelerations(g, base);
+        for (int i = 0; i < g->contact_count; i++)
+            for (int k = 0; k < CONE_KINDS; k++)
+                any |= candidate[i * CONE_KINDS + k] =
+                    classify(g, &g->contacts[i], (cone_kind)k, config->slip_speed);
+    }
+    if (status == ABUT_OK && any) {
+        group_system s;
+        coulomb_config choice = {
+            .build = {.level = SYSTEM_FORCES, .base = base, .slip_speed = config->slip_speed},
+            .candidate = candidate,
+            .tolerance = config->tolerance,
+            .budget = config->budget};
+        status = coulomb_choose(g, &choice, scratch, &s, &sol, error);
+    }
+    arena_restore(a, mark);
+    if (status != ABUT_OK) return status;
+    status = forces_solve(g, config, scratch, accelerations, loads, multipliers, result, error);
+    if (status != ABUT_OK) return status;
+    result->pivots += sol.pivots;
+    if (any && sol.outcome == SYSTEM_NO_SOLUTION) result->outcome = FORCES_NO_FINITE_FORCE;
+    if (any && sol.outcome == SYSTEM_BUDGET && result->outcome == FORCES_SOLVED) result->outcome = FORCES_BUDGET;
     return status;
 }

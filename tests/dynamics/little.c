@@ -101,3 +101,12 @@ double little_impulse_between(const little *w, int a, int b) {
         if (w->contacts[i].a == a && w->contacts[i].b == b) sum += w->impulses[i].normal;
     return sum;
 }
+
+void little_choose(little *w) {
+    forces_config config = forces_default_config();
+    config.distribute = true;
+    abut_error error = {0};
+    abut_status status =
+        forces_choose(&w->g, &config, &w->scratch, w->x, w->loads, w->multipliers, &w->forces, &error);
+    if (status != ABUT_OK) fail_msg("forces_choose: %s", error.message);
+}
