@@ -19,7 +19,7 @@ typedef struct trial {
     const group_scratch *scratch;
     group_system *s;
     system_solution *sol;
-    double *shared;       /* z inside all cones, or the best found */
+    double *shared; /* z inside all cones, or the best found */
     double margin;
 } trial;
 
@@ -32,7 +32,8 @@ static abut_status evaluate(trial *t, abut_error *error) {
     arena *a = t->scratch->arena;
     abut_status status = system_build(t->g, &t->config->build, a, t->s, error);
     if (status != ABUT_OK) return status;
-    *t->sol = (system_solution){.state = arena_alloc(a, (size_t)t->s->count + 1, 1), .pivots = t->sol->pivots};
+    *t->sol =
+        (system_solution){.state = arena_alloc(a, (size_t)t->s->count + 1, 1), .pivots = t->sol->pivots};
     if (!t->sol->state) return fail_memory(error);
     for (int i = 0; i < t->g->contact_count; i++)
         if (t->s->normal_of[i] >= 0)
@@ -59,7 +60,7 @@ static vec3 rate_of(const trial *t, const cone *k) {
 
 static bool vanishes(const trial *t, const cone *k) {
     int n = t->s->normal_of[k->contact];
-    return t->sol->state[n] != ABUT_LCP_FREE && t->sol->w[n] > tolerance_of(t);
+    return t->sol->state[n] != ABUT_LCP_FREE && t->sol->w[n] > tolerance_of(t) && !(t->sol->z[n] > 0);
 }
 
 /* Candidates at points that vanish become free.  Returns how many. */
@@ -134,12 +135,11 @@ static int correct_modes(trial *t) {
 
 /* ---- refinement: directions */
 
-/* How far the rate of a slipping cone points beside its direction, as a sine; 0 where it hardly moves. */
+/* How far the rate of a slipping cone points beside its direction: a sine, but for rates so small that
+ * rounding would show in it. */
 static double sine_of(const trial *t, const cone *k, const cone *now) {
     vec3 r = rate_of(t, now), n = vec3_cross(k->axis[0], k->axis[1]);
-    double speed = vec3_length(r);
-    if (speed <= 1e3 * tolerance_of(t)) return 0;
-    return vec3_dot(r, vec3_cross(n, now->along)) / speed;
+    return vec3_dot(r, vec3_cross(n, now->along)) / fmax(vec3_length(r), 1e-6 * t->sol->scale);
 }
 
 /* The slipping candidates with a direction to find. */
@@ -165,7 +165,8 @@ static void turn(group_contact *c, const cone *k, double angle) {
 }
 
 /* All sines for the present directions. */
-static abut_status sines(trial *t, const cone *laws, const int *list, int count, double *f, abut_error *error) {
+static abut_status sines(trial *t, const cone *laws, const int *list, int count, double *f,
+                         abut_error *error) {
     abut_status status = evaluate(t, error);
     for (int i = 0; status == ABUT_OK && i < count; i++)
         f[i] = t->sol->outcome == SYSTEM_SOLVED ? sine_of(t, &laws[list[i]], &t->s->cones[list[i]]) : 0;
@@ -178,9 +179,10 @@ static double norm_of(const double *f, int n) {
     return sqrt(sum);
 }
 
-/* One step of Newton's method for the angles, with differences for derivatives; halved while it does not help. */
-static abut_status newton_step(trial *t, const cone *laws, const int *list, int count, double *f, bool *better,
-                               abut_error *error) {
+/* One step of Newton's method for the angles, with differences for derivatives; halved while it does not
+ * help. */
+static abut_status newton_step(trial *t, const cone *laws, const int *list, int count, double *f,
+                               bool *better, abut_error *error) {
     arena *a = t->scratch->arena;
     size_t n = (size_t)count;
     double *jacobian = arena_alloc(a, n * n + 1, sizeof(double)), *g = arena_alloc(a, n + 1, sizeof(double));
@@ -220,7 +222,8 @@ static abut_status newton_step(trial *t, const cone *laws, const int *list, int 
         if (status != ABUT_OK) return status;
         *better = norm_of(g, count) < norm_of(f, count);
     }
-    if (*better) memcpy(f, g, n * sizeof(double));
+    if (*better)
+        memcpy(f, g, n * sizeof(double));
     else
         for (int j = 0; j < count; j++)
             *along_of(&t->g->contacts[laws[list[j]].contact], laws[list[j]].kind) = kept[j];
@@ -228,7 +231,7 @@ static abut_status newton_step(trial *t, const cone *laws, const int *list, int 
 }
 
 /* Directions of all slipping candidates to the last digits. */
-static abut_status find_directions(trial *t, abut_error *error) {
+static abut_status find_directions(trial *t, bool *converged, abut_error *error) {
     arena *a = t->scratch->arena;
     arena_mark mark = arena_save(a);
     int cones = t->s->cone_count;
@@ -248,42 +251,69 @@ static abut_status find_directions(trial *t, abut_error *error) {
         status = newton_step(t, laws, list, count, f, &better, error);
         arena_restore(a, inner);
     }
+    *converged = status == ABUT_OK && norm_of(f, count) < 1e-10;
     arena_restore(a, mark);
     return status == ABUT_OK ? evaluate(t, error) : status;
 }
 
-/* Step 3. */
-static abut_status refine(trial *t, abut_error *error) {
+/* Step 3.  *done when modes and directions agree with the solution. */
+static abut_status refine(trial *t, bool *done, abut_error *error) {
+    *done = false;
     abut_status status = evaluate(t, error);
-    int budget = 10 + 4 * t->g->contact_count;
-    for (int round = 0; status == ABUT_OK && round < budget; round++) {
+    for (int round = 0; status == ABUT_OK && round < 12; round++) {
         if (t->sol->outcome != SYSTEM_SOLVED) return ABUT_OK;
         if (!share(t)) return fail_memory(error);
         if (correct_modes(t) > 0) {
             status = evaluate(t, error);
             continue;
         }
-        status = find_directions(t, error);
-        if (status != ABUT_OK || t->sol->outcome != SYSTEM_SOLVED) return status;
+        bool converged = false;
+        status = find_directions(t, &converged, error);
+        if (status != ABUT_OK || t->sol->outcome != SYSTEM_SOLVED || !converged) return status;
         if (!share(t)) return fail_memory(error);
-        if (correct_modes(t) == 0) return ABUT_OK;
+        if (correct_modes(t) == 0) {
+            *done = true;
+            return ABUT_OK;
+        }
         status = evaluate(t, error);
     }
-    if (status == ABUT_OK) t->sol->outcome = SYSTEM_BUDGET;
+    return status;
+}
+
+/* Steps 2 and 3: pyramids, ever finer around the slip, until the true cone is reached from one of them. */
+static abut_status zoom(trial *t, abut_error *error) {
+    arena *a = t->scratch->arena;
+    vec3 *estimates = arena_alloc(a, CONE_KINDS * (size_t)t->g->contact_count + 1, sizeof(vec3));
+    if (!estimates) return fail_memory(error);
+    double spacing = 1;
+    bool found = false, done = false;
+    for (int round = 0; round<9; round++, spacing = round> 1 ? spacing / 4 : 1) {
+        arena_mark mark = arena_save(a);
+        abut_status status =
+            stewart_choose(t->g, t->config, t->scratch, estimates, spacing, &found, &t->sol->pivots, error);
+        if (status != ABUT_OK) return status;
+        if (!found && round == 0) {
+            t->sol->outcome = SYSTEM_NO_SOLUTION;
+            return ABUT_OK;
+        }
+        if (!found) break; /* directions too close for Lemke's tableau */
+        status = refine(t, &done, error);
+        if (status != ABUT_OK || done) return status;
+        arena_restore(a, mark);
+    }
+    abut_status status = ABUT_OK;
+    for (int sweeps = 100; status == ABUT_OK && !done && sweeps <= 10000; sweeps *= 10) {
+        status = coulomb_sweep(t->g, t->config, t->scratch, sweeps, error);
+        if (status == ABUT_OK) status = refine(t, &done, error);
+    }
+    if (!done) t->sol->outcome = SYSTEM_BUDGET;
     return status;
 }
 
 abut_status coulomb_choose(group *g, const coulomb_config *config, const group_scratch *scratch,
                            group_system *system, system_solution *solution, abut_error *error) {
     trial t = {.g = g, .config = config, .scratch = scratch, .s = system, .sol = solution};
-    bool stuck = false, found = false;
+    bool stuck = false;
     abut_status status = try_all_stick(&t, &stuck, error);
-    if (status != ABUT_OK || stuck) return status;
-    status = stewart_choose(g, config, scratch, &found, &solution->pivots, error);
-    if (status != ABUT_OK) return status;
-    if (!found) {
-        solution->outcome = SYSTEM_NO_SOLUTION;
-        return ABUT_OK;
-    }
-    return refine(&t, error);
+    return status != ABUT_OK || stuck ? status : zoom(&t, error);
 }

@@ -56,7 +56,7 @@ static void read_loads(const group_system *s, const system_solution *sol, const 
             load->friction = force;
         else
             load->torque = vec3_add(load->torque, force);
-        load->margin = fmin(load->margin, share_cone_margin(s, law, z));
+        load->margin = fmin(load->margin, share_cone_margin(s, law, z) + FORCES_ALLOWANCE);
         if (determined && law->mode == FRICTION_STICK)
             for (int i = 0; i < law->dimension; i++) load->determined &= determined[law->first + i];
     }
@@ -184,13 +184,16 @@ static bool classify(const group *g, group_contact *c, cone_kind kind, double sl
     default: speed = vec3_scale(n, vec3_dot(spin, n)), coefficient = f->spinning; break;
     }
     bool fast = vec3_length(speed) > slowest;
-    if (!(coefficient > 0)) coulomb_set_mode(c, kind, FRICTION_FREE, vec3_zero());
-    else if (fast) coulomb_set_mode(c, kind, FRICTION_SLIP, vec3_unit(speed));
+    if (!(coefficient > 0))
+        coulomb_set_mode(c, kind, FRICTION_FREE, vec3_zero());
+    else if (fast)
+        coulomb_set_mode(c, kind, FRICTION_SLIP, vec3_unit(speed));
     return coefficient > 0 && !fast;
 }
 
-abut_status forces_choose(group *g, const forces_config *config, const group_scratch *scratch, spatial *accelerations,
-                          contact_load *loads, double *multipliers, forces_result *result, abut_error *error) {
+abut_status forces_choose(group *g, const forces_config *config, const group_scratch *scratch,
+                          spatial *accelerations, contact_load *loads, double *multipliers,
+                          forces_result *result, abut_error *error) {
     arena *a = scratch->arena;
     arena_mark mark = arena_save(a);
     spatial *base = arena_alloc(a, (size_t)g->body_count + 1, sizeof(spatial));
@@ -219,6 +222,7 @@ abut_status forces_choose(group *g, const forces_config *config, const group_scr
     if (status != ABUT_OK) return status;
     result->pivots += sol.pivots;
     if (any && sol.outcome == SYSTEM_NO_SOLUTION) result->outcome = FORCES_NO_FINITE_FORCE;
-    if (any && sol.outcome == SYSTEM_BUDGET && result->outcome == FORCES_SOLVED) result->outcome = FORCES_BUDGET;
+    if (any && sol.outcome == SYSTEM_BUDGET && result->outcome == FORCES_SOLVED)
+        result->outcome = FORCES_BUDGET;
     return status;
 }

@@ -20,14 +20,19 @@
 
 #include "dynamics/group.h"
 
+/* A sticking point may exceed its cone by this much, so that an event found at margin = 0 is one for
+ * forces_choose, which allows a tenth of it. */
+#define FORCES_ALLOWANCE 1e-9
+
 typedef struct contact_load {
     double normal;           /* N >= 0, newton, along the contact normal on A */
     vec3 friction;           /* on A, in the tangent plane */
     vec3 torque;             /* rolling and spinning resistance, on A */
     double gap_acceleration; /* gap'': 0 where pressed; > 0: the point vanishes */
     vec3 slip_acceleration;  /* tangential part of u' */
-    double margin;   /* sticking points: 1 - |friction| / (mu_stick N), the largest that any admissible
-                        distribution over the points of the group allows; < 0: it cannot stick.  1 for others */
+    double margin;   /* sticking points: 1 - |friction| / (mu_stick N) + FORCES_ALLOWANCE, the largest that a
+                        search for an admissible distribution over the points of the group finds; < 0: it cannot
+                        stick, and forces_choose agrees.  1 for others */
     bool determined; /* normal and friction are the same in every solution */
 } contact_load;
 

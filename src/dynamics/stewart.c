@@ -1,12 +1,16 @@
 /* Stewart and Trinkle's problem: modes of friction by a linear complementarity problem (see coulomb.h).
  *
- * unknowns:   rows and normals with bounds (U) | per candidate cone: beta_1 .. beta_8 (2 for spinning), lambda
+ * unknowns:   rows and normals with bounds (U) | per candidate cone: beta_1 .. beta_8 (2 for spinning),
+ * lambda
  *
  *     [ W_U^T P V_U    W_U^T P E    0 ]
  *     [ E^T   P V_U    E^T   P E    1 ]      P takes the bilateral rows out (dense_reduce)
  *     [   mu             -1         0 ]
  *
- * The first direction of a pyramid points where the point would go without friction. */
+ * Zooming.  A first pyramid has 8 directions, the first where the point would go without friction.  Once a
+ * slip is found there, 6 more stand close around the opposite of it, at tangents of 1/4, 1/2, 3/4 of the last
+ * spacing, and the problem is solved again: each round is a problem that has a solution, and the direction is
+ * known 4 times better. */
 #include "abut/complementarity.h"
 #include "dynamics/coulomb.h"
 
@@ -20,7 +24,7 @@ static double dot(const double *a, const double *b, int n) {
 typedef struct pyramid {
     const cone *law;
     int first, directions; /* its unknowns: directions betas, then lambda */
-    vec3 direction[8];
+    vec3 direction[14];
     double unit; /* scale of the lambda row, so that it compares with accelerations */
 } pyramid;
 
@@ -30,9 +34,9 @@ typedef struct stewart {
     dense_reduced u;
     pyramid *pyramids;
     int pyramid_count, count;
-    int *place;          /* unknown of s -> unknown here, -1 */
-    double *rows;        /* W of all unknowns with a row; lambda has none */
-    double *columns;     /* P V */
+    int *place;      /* unknown of s -> unknown here, -1 */
+    double *rows;    /* W of all unknowns with a row; lambda has none */
+    double *columns; /* P V */
     double *b, *lo, *hi, *z, *w, *matrix;
     uint8_t *state;
 } stewart;
@@ -47,8 +51,7 @@ static vec3 cone_rate(const group_system *s, const cone *k, const spatial *x) {
     return sum;
 }
 
-static void make_directions(const stewart *t, pyramid *p) {
-    const double h = 0.70710678118654752440;
+static void make_directions(const stewart *t, pyramid *p, vec3 estimate, double spacing) {
     static const double circle[8][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
     const cone *k = p->law;
     if (k->dimension == 1) {
@@ -56,14 +59,15 @@ static void make_directions(const stewart *t, pyramid *p) {
         p->direction[0] = k->axis[0], p->direction[1] = vec3_neg(k->axis[0]);
         return;
     }
-    vec3 free = cone_rate(&t->s, k, t->s.base), x = vec3_unit(free);
+    bool zoom = vec3_length2(estimate) > 0.5;
+    vec3 x = zoom ? vec3_neg(estimate) : vec3_unit(cone_rate(&t->s, k, t->s.base));
     if (!(vec3_length2(x) > 0.5)) x = k->axis[0];
-    vec3 n = vec3_cross(k->axis[0], k->axis[1]), y = vec3_cross(n, x);
-    p->directions = 8;
-    for (int i = 0; i < 8; i++) {
-        double s = i < 4 ? 1 : h;
-        p->direction[i] = vec3_axpy(vec3_scale(x, s * circle[i][0]), s * circle[i][1], y);
-    }
+    vec3 y = vec3_cross(vec3_cross(k->axis[0], k->axis[1]), x);
+    p->directions = 0;
+    for (int i = 0; i < 8; i++)
+        p->direction[p->directions++] = vec3_unit(vec3_axpy(vec3_scale(x, circle[i][0]), circle[i][1], y));
+    for (int i = -3; zoom && i <= 3; i++)
+        if (i != 0) p->direction[p->directions++] = vec3_unit(vec3_axpy(x, spacing * i / 4, y));
 }
 
 static bool allocate(stewart *t, arena *scratch) {
@@ -125,10 +129,11 @@ static void fill_matrix(stewart *t) {
     }
 }
 
-static abut_status prepare(group *g, const coulomb_config *config, const group_scratch *scratch, stewart *t,
-                           abut_error *error) {
+static abut_status prepare(group *g, const coulomb_config *config, const vec3 *estimates, double spacing,
+                           const group_scratch *scratch, stewart *t, abut_error *error) {
     arena *a = scratch->arena;
-    for (int i = 0; i < g->contact_count; i++) /* candidates leave the system: their pyramids carry the friction */
+    for (int i = 0; i < g->contact_count;
+         i++) /* candidates leave the system: their pyramids carry the friction */
         for (int k = 0; k < CONE_KINDS; k++)
             if (config->candidate[i * CONE_KINDS + k])
                 coulomb_set_mode(&g->contacts[i], (cone_kind)k, FRICTION_FREE, vec3_zero());
@@ -145,7 +150,7 @@ static abut_status prepare(group *g, const coulomb_config *config, const group_s
         if (!config->candidate[law->contact * CONE_KINDS + law->kind]) continue;
         pyramid *p = &t->pyramids[t->pyramid_count++];
         p->law = law, p->first = t->count;
-        make_directions(t, p);
+        make_directions(t, p, estimates[law->contact * CONE_KINDS + law->kind], spacing);
         t->count += p->directions + 1;
     }
     if (!allocate(t, a)) return fail_memory(error);
@@ -168,12 +173,12 @@ static abut_status motion_of(const stewart *t, arena *scratch, spatial *x, abut_
 }
 
 /* A vanishing point is free; one that stays put sticks; one that moves slips that way. */
-static void read_modes(const stewart *t, group *g, const spatial *x, double tolerance) {
+static void read_modes(const stewart *t, group *g, const spatial *x, double tolerance, vec3 *estimates) {
     double scale = 0;
     for (int j = 0; j < t->count; j++) scale = fmax(scale, fabs(t->b[j]));
     for (int i = 0; i < g->contact_count; i++) {
         int n = t->s.normal_of[i];
-        g->contacts[i].pressed = n >= 0 && t->w[t->place[n]] <= tolerance * scale;
+        g->contacts[i].pressed = n >= 0 && (t->w[t->place[n]] <= tolerance * scale || t->s.lo[n] > 0);
     }
     for (int p = 0; p < t->pyramid_count; p++) {
         const cone *law = t->pyramids[p].law;
@@ -181,23 +186,28 @@ static void read_modes(const stewart *t, group *g, const spatial *x, double tole
         vec3 r = cone_rate(&t->s, law, x);
         double speed = vec3_length(r);
         if (!c->pressed) continue;
-        if (speed <= tolerance * scale) coulomb_set_mode(c, law->kind, FRICTION_STICK, vec3_zero());
-        else coulomb_set_mode(c, law->kind, FRICTION_SLIP, vec3_scale(r, 1 / speed));
+        if (speed <= tolerance * scale)
+            coulomb_set_mode(c, law->kind, FRICTION_STICK, vec3_zero());
+        else
+            coulomb_set_mode(c, law->kind, FRICTION_SLIP, vec3_scale(r, 1 / speed));
+        if (speed > tolerance * scale)
+            estimates[law->contact * CONE_KINDS + law->kind] = vec3_scale(r, 1 / speed);
     }
 }
 
-abut_status stewart_choose(group *g, const coulomb_config *config, const group_scratch *scratch, bool *found,
-                           int *pivots, abut_error *error) {
+abut_status stewart_choose(group *g, const coulomb_config *config, const group_scratch *scratch,
+                           vec3 *estimates, double spacing, bool *found, int *pivots, abut_error *error) {
     arena_mark mark = arena_save(scratch->arena);
     stewart t = {0};
     abut_lcp_result result = {0};
     *found = false;
-    abut_status status = prepare(g, config, scratch, &t, error);
+    abut_status status = prepare(g, config, estimates, spacing, scratch, &t, error);
     if (status == ABUT_OK) {
         abut_lcp problem = {.size = t.count, .dense = t.matrix, .b = t.b, .lo = t.lo, .hi = t.hi};
         abut_lcp_config lemke = abut_default_lcp_config();
         lemke.method = ABUT_LCP_LEMKE, lemke.budget = config->budget;
-        abut_status solved = abut_lcp_solve(scratch->lcp, &problem, &lemke, t.state, t.z, t.w, &result, error);
+        abut_status solved =
+            abut_lcp_solve(scratch->lcp, &problem, &lemke, t.state, t.z, t.w, &result, error);
         if (solved == ABUT_NO_MEMORY || solved == ABUT_INVALID) status = solved;
         *found = solved == ABUT_OK;
         *pivots += result.pivots;
@@ -205,7 +215,7 @@ abut_status stewart_choose(group *g, const coulomb_config *config, const group_s
     if (status == ABUT_OK && *found) {
         spatial *x = arena_alloc(scratch->arena, (size_t)g->body_count + 1, sizeof(spatial));
         status = x ? motion_of(&t, scratch->arena, x, error) : fail_memory(error);
-        if (status == ABUT_OK) read_modes(&t, g, x, 1e-7);
+        if (status == ABUT_OK) read_modes(&t, g, x, 1e-7, estimates);
     }
     arena_restore(scratch->arena, mark);
     return status;

@@ -92,6 +92,7 @@ static void add_group_rows(group_system *s) {
 static void add_contact(group_system *s, int index, const system_config *config) {
     const group_contact *c = &s->g->contacts[index];
     row n = group_normal_row(s->g, c);
+    if (config->least) n.lo = config->least[index];
     double offset = config->normal_offset       ? config->normal_offset[index]
                     : s->level == SYSTEM_FORCES ? n.drift
                                                 : 0;

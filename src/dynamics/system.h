@@ -54,6 +54,7 @@ typedef struct system_config {
     const spatial *base;         /* free accelerations, or velocities before */
     const double *normal_offset; /* per contact, added to w of the normal; NULL: drift (forces) or 0 */
     const bool *part;            /* per contact: takes part; NULL: all */
+    const double *least;         /* per contact: lower bound of the normal multiplier; NULL: 0 */
     double slip_speed;           /* below it the direction of slip comes from memory */
 } system_config;
 

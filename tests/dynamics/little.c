@@ -110,3 +110,12 @@ void little_choose(little *w) {
         forces_choose(&w->g, &config, &w->scratch, w->x, w->loads, w->multipliers, &w->forces, &error);
     if (status != ABUT_OK) fail_msg("forces_choose: %s", error.message);
 }
+
+void little_hit(little *w, abut_impact_model model, abut_restitution_law law, double rest_speed) {
+    impact_config config = impact_default_config();
+    config.model = model, config.law = law, config.rest_speed = rest_speed;
+    abut_error error = {0};
+    abut_status status =
+        impact_solve(&w->g, &config, &w->scratch, w->x, w->impulses, w->multipliers, &w->impact, &error);
+    if (status != ABUT_OK) fail_msg("impact_solve: %s", error.message);
+}

@@ -1,5 +1,5 @@
-/* Friction in resting contact: closed forms of ../shared/reference, family 08, at time 0; modes, directions, margins,
- * static and dynamic coefficients, rolling and spinning resistance, Painleve. */
+/* Friction in resting contact: closed forms of ../shared/reference, family 08, at time 0; modes, directions,
+ * margins, static and dynamic coefficients, rolling and spinning resistance, Painleve. */
 #include "little.h"
 
 static const vec3 up = {0, 0, 1};
@@ -49,8 +49,8 @@ static void block_on_a_slope(void **state) {
     }
 }
 
-/* The margin decides at tan = mu to the last digits: friction in proportion to pressure is the only admissible
- * distribution there (the front corners carry more than the rear ones). */
+/* The margin decides at tan = mu to the last digits: friction in proportion to pressure is the only
+ * admissible distribution there (the front corners carry more than the rear ones). */
 static void onset_of_slip_is_sharp(void **state) {
     (void)state;
     for (int i = -1; i <= 1; i += 2) {
@@ -59,11 +59,13 @@ static void onset_of_slip_is_sharp(void **state) {
         make_block(&w, t * 8, 0, -8, 0.5, 0.5);
         for (int c = 0; c < 4; c++) w.contacts[c].mode = FRICTION_STICK;
         little_solve(&w);
-        if (i < 0) assert_int_equal(w.forces.outcome, FORCES_SOLVED);
-        else assert_int_equal(w.forces.outcome, FORCES_CANNOT_STICK);
+        if (i < 0)
+            assert_int_equal(w.forces.outcome, FORCES_SOLVED);
+        else
+            assert_int_equal(w.forces.outcome, FORCES_CANNOT_STICK);
         double least = 1;
         for (int c = 0; c < 4; c++) least = fmin(least, w.loads[c].margin);
-        if (i > 0) assert_close(least, -1e-8, 1e-10);
+        if (i > 0) assert_close(least, -1e-8 + FORCES_ALLOWANCE, 1e-10);
         little_choose(&w);
         assert_int_equal(w.contacts[0].mode, i < 0 ? FRICTION_STICK : FRICTION_SLIP);
         little_close(&w);
@@ -87,7 +89,8 @@ static void directions_are_exact(void **state) {
     }
 }
 
-/* A block that slides already: friction against the velocity, not against the slope (08-cross-slope at time 0). */
+/* A block that slides already: friction against the velocity, not against the slope (08-cross-slope at time
+ * 0). */
 static void sliding_across_the_slope(void **state) {
     (void)state;
     little w;
@@ -101,16 +104,17 @@ static void sliding_across_the_slope(void **state) {
     little_close(&w);
 }
 
-/* 08-box-slope-tips (mu 0.8, slope 0.3 rad) and -tips-and-slides (mu 0.3, slope 1.2 rad): box 1 x 4, plane scene. */
+/* 08-box-slope-tips (mu 0.8, slope 0.3 rad) and -tips-and-slides (mu 0.3, slope 1.2 rad): box 1 x 4, plane
+ * scene. */
 static void box_tips_on_a_slope(void **state) {
     (void)state;
     static const struct {
         double gx, gy, mu, ax, ay, alpha, fx, fy;
     } cases[2] = {
-        {2.899053227347741, -9.371850958322195, 0.8, 0.39253446195331215, 0.09813361548832804, -0.19626723097665608,
-         -2.506518765394429, 9.469984573810523},
-        {9.14330343333849, -3.554729571416168, 0.3, 8.037869237349316, 0.13005108188107917, -0.26010216376215856,
-         -1.1054341959891743, 3.6847806532972474},
+        {2.899053227347741, -9.371850958322195, 0.8, 0.39253446195331215, 0.09813361548832804,
+         -0.19626723097665608, -2.506518765394429, 9.469984573810523},
+        {9.14330343333849, -3.554729571416168, 0.3, 8.037869237349316, 0.13005108188107917,
+         -0.26010216376215856, -1.1054341959891743, 3.6847806532972474},
     };
     for (int i = 0; i < 2; i++) {
         little w;
@@ -135,8 +139,8 @@ static void box_tips_on_a_slope(void **state) {
     }
 }
 
-/* 08-sphere-rolls, 08-cylinder-rolls: a = g sin / (1 + I/(m r^2)) when the slope is not too steep; beyond, it slips
- * with g (sin - mu cos) and turns with (5/2) mu g cos / r. */
+/* 08-sphere-rolls, 08-cylinder-rolls: a = g sin / (1 + I/(m r^2)) when the slope is not too steep; beyond, it
+ * slips with g (sin - mu cos) and turns with (5/2) mu g cos / r. */
 static void rollers(void **state) {
     (void)state;
     static const struct {
@@ -148,11 +152,13 @@ static void rollers(void **state) {
         little w;
         little_open(&w);
         int floor = little_fixed(&w);
-        int ball = little_body(&w, 1, vec3_make(cases[i].inertia, cases[i].inertia, cases[i].inertia), vec3_make(0, 0, 0.1));
+        int ball = little_body(&w, 1, vec3_make(cases[i].inertia, cases[i].inertia, cases[i].inertia),
+                               vec3_make(0, 0, 0.1));
         little_gravity(&w, vec3_make(5.886, 0, -7.848));
         w.friction = coulomb(cases[i].mu);
         little_contact(&w, ball, floor, vec3_make(0, 0, 0), up);
-        if (i == 1) w.contacts[0].point.at.y = 0.2, little_contact(&w, ball, floor, vec3_make(0, -0.2, 0), up);
+        if (i == 1)
+            w.contacts[0].point.at.y = 0.2, little_contact(&w, ball, floor, vec3_make(0, -0.2, 0), up);
         little_choose(&w);
         assert_int_equal(w.forces.outcome, FORCES_SOLVED);
         assert_close(w.x[ball].linear.x, cases[i].a, 1e-12);
@@ -164,11 +170,12 @@ static void rollers(void **state) {
     }
 }
 
-/* Painleve's rod: N = m g / (1 + 3 cos (cos - mu sin)) for mu = 0.5; for mu = 2 the denominator is negative while the
- * tip is pressed down: no finite force. */
+/* Painleve's rod: N = m g / (1 + 3 cos (cos - mu sin)) for mu = 0.5; for mu = 2 the denominator is negative
+ * while the tip is pressed down: no finite force. */
 static void make_rod(little *w, double mu) {
     little_open(w);
-    int floor = little_fixed(w), rod = little_body(w, 1, vec3_make(0.002, 1.0 / 3, 1.0 / 3), vec3_make(0, 0.8, 0));
+    int floor = little_fixed(w),
+        rod = little_body(w, 1, vec3_make(0.002, 1.0 / 3, 1.0 / 3), vec3_make(0, 0.8, 0));
     w->motions[rod].velocity.linear = vec3_make(1, 0, 0);
     w->motions[rod].rotation = abut_quat_from_axis_angle(vec3_make(0, 0, 1), -0.9272952180016123);
     little_gravity(w, vec3_make(0, -g0, 0));
@@ -196,8 +203,9 @@ static void painleve_rod(void **state) {
     little_close(&w);
 }
 
-/* Painleve's other regime (mu = 2, the rod spun so that the tip lifts by itself: w^2 sin > g): two solutions.  The one
- * that continues is taken: pressed stays pressed (N = (g - w^2 sin)/(1 + 3 cos (cos - mu sin)) > 0), free stays free. */
+/* Painleve's other regime (mu = 2, the rod spun so that the tip lifts by itself: w^2 sin > g): two solutions.
+ * The one that continues is taken: pressed stays pressed (N = (g - w^2 sin)/(1 + 3 cos (cos - mu sin)) > 0),
+ * free stays free. */
 static void painleve_indeterminate(void **state) {
     (void)state;
     double w2 = 20, c = 0.6, s = 0.8, mu = 2;
@@ -242,14 +250,15 @@ static void static_and_dynamic(void **state) {
 }
 
 /* Rolling resistance: a wheel on the level with spin w and v = w r; torque b N against the rolling:
- * a = -b g / (r (1 + I/(m r^2))) * ... from m a = F, I alpha = -F r - b N, a = alpha r:  a = -b g r / (r^2 + I/m).
- * At rest under a force F it does not move while F r <= b m g. */
+ * a = -b g / (r (1 + I/(m r^2))) * ... from m a = F, I alpha = -F r - b N, a = alpha r:  a = -b g r / (r^2 +
+ * I/m). At rest under a force F it does not move while F r <= b m g. */
 static void rolling_resistance(void **state) {
     (void)state;
     double r = 0.2, b = 0.01, inertia = 0.02;
     little w;
     little_open(&w);
-    int floor = little_fixed(&w), ball = little_body(&w, 1, vec3_make(inertia, inertia, inertia), vec3_make(0, 0, r));
+    int floor = little_fixed(&w),
+        ball = little_body(&w, 1, vec3_make(inertia, inertia, inertia), vec3_make(0, 0, r));
     little_gravity(&w, vec3_make(0, 0, -10));
     w.friction = (abut_friction){.stick = 0.5, .slide = 0.5, .rolling = b};
     little_contact(&w, ball, floor, vec3_make(0, 0, 0), up);
@@ -279,7 +288,8 @@ static void spinning_resistance(void **state) {
     (void)state;
     little w;
     little_open(&w);
-    int floor = little_fixed(&w), ball = little_body(&w, 1, vec3_make(0.02, 0.02, 0.02), vec3_make(0, 0, 0.2));
+    int floor = little_fixed(&w),
+        ball = little_body(&w, 1, vec3_make(0.02, 0.02, 0.02), vec3_make(0, 0, 0.2));
     little_gravity(&w, vec3_make(0, 0, -10));
     w.friction = (abut_friction){.stick = 0.5, .slide = 0.5, .spinning = 0.003};
     little_contact(&w, ball, floor, vec3_make(0, 0, 0), up);
@@ -299,12 +309,14 @@ static void spinning_resistance(void **state) {
     little_close(&w);
 }
 
-/* 08-spin-three-feet: alpha = -mu m g R / I; 08-tripod at time 0: the normal forces of three feet from 3 equations. */
+/* 08-spin-three-feet: alpha = -mu m g R / I; 08-tripod at time 0: the normal forces of three feet from 3
+ * equations. */
 static void three_feet(void **state) {
     (void)state;
     little w;
     little_open(&w);
-    int floor = little_fixed(&w), stool = little_body(&w, 1, vec3_make(0.02, 0.02, 0.02), vec3_make(0, 0, 0.1));
+    int floor = little_fixed(&w),
+        stool = little_body(&w, 1, vec3_make(0.02, 0.02, 0.02), vec3_make(0, 0, 0.1));
     little_gravity(&w, vec3_make(0, 0, -g0));
     w.friction = coulomb(0.25);
     w.motions[stool].velocity.angular.z = 8;
@@ -322,7 +334,8 @@ static void three_feet(void **state) {
     little_close(&w);
 }
 
-/* Random stacks of points with random friction: Coulomb's law holds at every point to 1e-9, whatever was chosen. */
+/* Random stacks of points with random friction: Coulomb's law holds at every point to 1e-9, whatever was
+ * chosen. */
 static void random_groups_obey_coulomb(void **state) {
     (void)state;
     uint64_t seed = 2024;
@@ -344,22 +357,29 @@ static void random_groups_obey_coulomb(void **state) {
             little_contact(&w, a, b, support_vec(&seed, 1), n);
         }
         little_choose(&w);
-        if (w.forces.outcome == FORCES_SOLVED) solved++;
+        if (w.forces.outcome == FORCES_SOLVED)
+            solved++;
+        else
+            print_message("trial %d: outcome %d, contacts %d bodies %d\n", trial, w.forces.outcome, contacts,
+                          bodies);
         for (int i = 0; i < contacts && w.forces.outcome == FORCES_SOLVED; i++) {
             const group_contact *c = &w.contacts[i];
             const contact_load *l = &w.loads[i];
-            double mu = c->friction.slide, t = vec3_length(l->friction), a = vec3_length(l->slip_acceleration);
+            double mu = c->friction.slide, t = vec3_length(l->friction),
+                   a = vec3_length(l->slip_acceleration);
             double tiny = 1e-8 * (1 + l->normal);
             row r = group_normal_row(&w.g, c);
             double lift = row_dot(&r, w.x) + r.drift;
             assert_true(l->normal >= -tiny && lift >= -1e-7 && fabs(l->normal * lift) < 1e-6);
             assert_true(t <= mu * l->normal + tiny);
             assert_close(vec3_dot(l->friction, c->point.normal), 0, tiny);
-            if (l->normal > 1e-6 && a > 1e-5) { /* moves: friction at its limit and exactly against the motion */
+            if (l->normal > 1e-6 &&
+                a > 1e-5) { /* moves: friction at its limit and exactly against the motion */
                 vec3 wrong = vec3_axpy(l->friction, mu * l->normal / a, l->slip_acceleration);
                 assert_true(vec3_length(wrong) < 1e-6 * (1 + l->normal));
                 slips++;
-            } else if (l->normal > 1e-6) sticks++;
+            } else if (l->normal > 1e-6)
+                sticks++;
         }
         little_close(&w);
     }
