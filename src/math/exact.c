@@ -2,27 +2,6 @@
 #include "math/exact.h"
 
 #include <assert.h>
-#include <string.h>
-
-__extension__ typedef unsigned __int128 uint128;
-
-/* x = +-mantissa 2^exponent */
-static uint64_t take_apart(double x, int *exponent) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    int biased = (int)(bits >> 52 & 0x7ff);
-    uint64_t fraction = bits & 0xfffffffffffffu;
-    *exponent = biased ? biased - 1075 : -1074;
-    return biased ? fraction | 0x10000000000000u : fraction;
-}
-
-int exact_lowest(double x, int e) {
-    int exponent;
-    uint64_t mantissa = take_apart(x, &exponent);
-    if (!mantissa) return e;
-    int lowest = exponent + __builtin_ctzll(mantissa);
-    return lowest < e ? lowest : e;
-}
 
 static uint64_t *reserve(exact_pool *pool, int count) {
     assert(pool->used + count <= EXACT_POOL_WORDS);
@@ -39,7 +18,7 @@ static integer finish(exact_pool *pool, int sign, const uint64_t *words, int cou
 
 integer exact_make(exact_pool *pool, double x, int e) {
     int exponent;
-    uint64_t mantissa = take_apart(x, &exponent);
+    uint64_t mantissa = exact_take_apart(x, &exponent);
     if (!mantissa) return (integer){0, 0, pool->words};
     int zeros = __builtin_ctzll(mantissa), shift = exponent + zeros - e;
     mantissa >>= zeros;

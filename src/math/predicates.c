@@ -18,16 +18,19 @@ static inline double larger3(double a, double b, double c) {
     return larger(fabs(a), larger(fabs(b), fabs(c)));
 }
 
-/* ---- exact stages */
+/* ---- exact stages: in one-word integers where the exponents are close together, else in large ones */
 
 typedef struct integer3 {
     integer x, y, z;
 } integer3;
 
-static int lowest3(vec3 v, int e) { return exact_lowest(v.x, exact_lowest(v.y, exact_lowest(v.z, e))); }
+static void cover3(exact_span *span, vec3 v) {
+    exact_cover(span, v.x), exact_cover(span, v.y), exact_cover(span, v.z);
+}
 
-static integer3 make3(exact_pool *pool, vec3 v, int e) {
-    return (integer3){exact_make(pool, v.x, e), exact_make(pool, v.y, e), exact_make(pool, v.z, e)};
+static integer3 make3(exact_pool *pool, vec3 v, exact_span span) {
+    return (integer3){exact_make(pool, v.x, span.low), exact_make(pool, v.y, span.low),
+                      exact_make(pool, v.z, span.low)};
 }
 
 static integer3 sub3(exact_pool *pool, integer3 a, integer3 b) {
@@ -46,26 +49,57 @@ static int sign_triple(exact_pool *pool, integer3 a, integer3 b, integer3 c) {
     return dot3(pool, a, cross).sign;
 }
 
+typedef struct small3 {
+    int64_t x, y, z;
+} small3;
+
+static small3 small_make3(vec3 v, exact_span span) {
+    return (small3){exact_small(v.x, span), exact_small(v.y, span), exact_small(v.z, span)};
+}
+
+/* Entries up to 2^62: minors up to 2^125, three products up to 2^187. */
+static int small_sign_triple(small3 a, small3 b, small3 c) {
+    int256 x = exact_wide_mul(a.x, exact_small_det2(b.y, b.z, c.y, c.z));
+    int256 y = exact_wide_mul(a.y, exact_small_det2(b.z, b.x, c.z, c.x));
+    int256 z = exact_wide_mul(a.z, exact_small_det2(b.x, b.y, c.x, c.y));
+    return exact_wide_sign(exact_wide_add(exact_wide_add(x, y), z));
+}
+
+static small3 small_sub3(small3 a, small3 b) { return (small3){a.x - b.x, a.y - b.y, a.z - b.z}; }
+
 OUT_OF_LINE static int orient3d_exact(vec3 a, vec3 b, vec3 c, vec3 d) {
+    exact_span span = EXACT_NO_BITS;
+    cover3(&span, a), cover3(&span, b), cover3(&span, c), cover3(&span, d);
+    if (exact_is_small(span)) {
+        small3 o = small_make3(a, span);
+        return small_sign_triple(small_sub3(small_make3(d, span), o), small_sub3(small_make3(b, span), o),
+                                 small_sub3(small_make3(c, span), o));
+    }
     exact_pool pool;
     exact_begin(&pool);
-    int e = lowest3(a, lowest3(b, lowest3(c, lowest3(d, EXACT_NO_BIT))));
-    integer3 origin = make3(&pool, a, e);
-    integer3 ab = sub3(&pool, make3(&pool, b, e), origin), ac = sub3(&pool, make3(&pool, c, e), origin),
-             ad = sub3(&pool, make3(&pool, d, e), origin);
+    integer3 o = make3(&pool, a, span);
+    integer3 ab = sub3(&pool, make3(&pool, b, span), o), ac = sub3(&pool, make3(&pool, c, span), o),
+             ad = sub3(&pool, make3(&pool, d, span), o);
     return sign_triple(&pool, ad, ab, ac);
 }
 
 OUT_OF_LINE int orient2d_exact(double ax, double ay, double bx, double by, double cx, double cy) {
+    exact_span x = EXACT_NO_BITS, y = EXACT_NO_BITS;
+    exact_cover(&x, ax), exact_cover(&x, bx), exact_cover(&x, cx);
+    exact_cover(&y, ay), exact_cover(&y, by), exact_cover(&y, cy);
+    if (exact_is_small(x) && exact_is_small(y)) {
+        int64_t ox = exact_small(cx, x), oy = exact_small(cy, y);
+        int128 det = exact_small_det2(exact_small(ax, x) - ox, exact_small(ay, y) - oy,
+                                      exact_small(bx, x) - ox, exact_small(by, y) - oy);
+        return (det > 0) - (det < 0);
+    }
     exact_pool pool;
     exact_begin(&pool);
-    int ex = exact_lowest(ax, exact_lowest(bx, exact_lowest(cx, EXACT_NO_BIT)));
-    int ey = exact_lowest(ay, exact_lowest(by, exact_lowest(cy, EXACT_NO_BIT)));
-    integer x = exact_make(&pool, cx, ex), y = exact_make(&pool, cy, ey);
-    return exact_det2(&pool, exact_sub(&pool, exact_make(&pool, ax, ex), x),
-                      exact_sub(&pool, exact_make(&pool, ay, ey), y),
-                      exact_sub(&pool, exact_make(&pool, bx, ex), x),
-                      exact_sub(&pool, exact_make(&pool, by, ey), y))
+    integer ox = exact_make(&pool, cx, x.low), oy = exact_make(&pool, cy, y.low);
+    return exact_det2(&pool, exact_sub(&pool, exact_make(&pool, ax, x.low), ox),
+                      exact_sub(&pool, exact_make(&pool, ay, y.low), oy),
+                      exact_sub(&pool, exact_make(&pool, bx, x.low), ox),
+                      exact_sub(&pool, exact_make(&pool, by, y.low), oy))
         .sign;
 }
 
@@ -75,9 +109,27 @@ typedef struct plane_integers {
     integer d;
 } plane_integers;
 
+typedef struct small_plane {
+    small3 n;
+    int64_t d;
+} small_plane;
+
+static exact_span span_of_plane(plane p) {
+    exact_span span = EXACT_NO_BITS;
+    cover3(&span, p.n), exact_cover(&span, p.d);
+    return span;
+}
+
 static plane_integers make_plane(exact_pool *pool, plane p) {
-    int e = exact_lowest(p.d, lowest3(p.n, EXACT_NO_BIT));
-    return (plane_integers){make3(pool, p.n, e), exact_make(pool, p.d, e)};
+    exact_span span = span_of_plane(p);
+    return (plane_integers){make3(pool, p.n, span), exact_make(pool, p.d, span.low)};
+}
+
+static bool small_make_plane(plane p, small_plane *small) {
+    exact_span span = span_of_plane(p);
+    if (!exact_is_small(span)) return false;
+    *small = (small_plane){small_make3(p.n, span), exact_small(p.d, span)};
+    return true;
 }
 
 /* n . x - d w for the homogeneous point (x, w). */
@@ -85,31 +137,66 @@ static integer plane_value(exact_pool *pool, plane_integers p, integer3 x, integ
     return exact_sub(pool, dot3(pool, p.n, x), exact_mul(pool, p.d, w));
 }
 
+/* The same; entries below 2^61, so that the value is below 2^124. */
+static int128 small_plane_value(small_plane p, small3 x, int64_t w) {
+    return (int128)p.n.x * x.x + (int128)p.n.y * x.y + (int128)p.n.z * x.z - (int128)p.d * w;
+}
+
 OUT_OF_LINE int side_of_plane_exact(plane p, vec3 x) {
+    exact_span span = EXACT_NO_BITS;
+    cover3(&span, x), exact_cover(&span, 1);
+    small_plane small;
+    if (exact_is_small(span) && small_make_plane(p, &small)) {
+        int128 value = small_plane_value(small, small_make3(x, span), exact_small(1, span));
+        return (value > 0) - (value < 0);
+    }
     exact_pool pool;
     exact_begin(&pool);
-    int e = lowest3(x, 0);
-    return plane_value(&pool, make_plane(&pool, p), make3(&pool, x, e), exact_make(&pool, 1, e)).sign;
+    return plane_value(&pool, make_plane(&pool, p), make3(&pool, x, span), exact_make(&pool, 1, span.low))
+        .sign;
 }
 
 OUT_OF_LINE static int planes_orientation_exact(plane p, plane q, plane r) {
+    small_plane a, b, c;
+    p.d = q.d = r.d = 0;
+    if (small_make_plane(p, &a) && small_make_plane(q, &b) && small_make_plane(r, &c))
+        return small_sign_triple(a.n, b.n, c.n);
     exact_pool pool;
     exact_begin(&pool);
     return sign_triple(&pool, make_plane(&pool, p).n, make_plane(&pool, q).n, make_plane(&pool, r).n);
 }
 
-/* det of the rows (n, d) by the minors of the columns x, y (rows i, j) and z, d (the other two rows). */
+/* The expansion of a 4x4 determinant by the minors of the columns x, y (rows i, j) and z, d (rows k, l). */
+static const int laplace[6][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2},
+                                  {1, 2, 0, 3}, {3, 1, 0, 2}, {2, 3, 0, 1}};
+
+/* Entries below 2^61: minors below 2^123, six products below 2^246. */
+static int small_det4(const small_plane *row) {
+    int256 sum = {{0}};
+    for (int t = 0; t < 6; t++) {
+        const small_plane *i = &row[laplace[t][0]], *j = &row[laplace[t][1]], *k = &row[laplace[t][2]],
+                          *l = &row[laplace[t][3]];
+        int128 xy = exact_small_det2(i->n.x, i->n.y, j->n.x, j->n.y);
+        int128 zd = exact_small_det2(k->n.z, k->d, l->n.z, l->d);
+        sum = exact_wide_add(sum, exact_wide_mul(xy, zd));
+    }
+    return exact_wide_sign(sum);
+}
+
+/* det of the rows (n, d) */
 OUT_OF_LINE static int planes_det4_exact(plane p, plane q, plane r, plane s) {
-    static const int rows[6][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2},
-                                   {1, 2, 0, 3}, {3, 1, 0, 2}, {2, 3, 0, 1}};
+    small_plane small[4];
+    if (small_make_plane(p, &small[0]) && small_make_plane(q, &small[1]) && small_make_plane(r, &small[2]) &&
+        small_make_plane(s, &small[3]))
+        return small_det4(small);
     exact_pool pool;
     exact_begin(&pool);
     plane_integers row[4] = {make_plane(&pool, p), make_plane(&pool, q), make_plane(&pool, r),
                              make_plane(&pool, s)};
     integer sum = {0, 0, pool.words};
     for (int t = 0; t < 6; t++) {
-        const plane_integers *i = &row[rows[t][0]], *j = &row[rows[t][1]], *k = &row[rows[t][2]],
-                             *l = &row[rows[t][3]];
+        const plane_integers *i = &row[laplace[t][0]], *j = &row[laplace[t][1]], *k = &row[laplace[t][2]],
+                             *l = &row[laplace[t][3]];
         integer xy = exact_det2(&pool, i->n.x, i->n.y, j->n.x, j->n.y);
         integer zd = exact_det2(&pool, k->n.z, k->d, l->n.z, l->d);
         sum = exact_add(&pool, sum, exact_mul(&pool, xy, zd));
@@ -119,11 +206,20 @@ OUT_OF_LINE static int planes_det4_exact(plane p, plane q, plane r, plane s) {
 
 /* S(a) P(b) - P(a) S(b), with P(x) = n_p . x - d_p */
 OUT_OF_LINE static int line_meet_exact(vec3 a, vec3 b, plane p, plane s) {
+    exact_span span = EXACT_NO_BITS;
+    cover3(&span, a), cover3(&span, b), exact_cover(&span, 1);
+    small_plane sp, ss;
+    if (exact_is_small(span) && small_make_plane(p, &sp) && small_make_plane(s, &ss)) {
+        small3 x = small_make3(a, span), y = small_make3(b, span);
+        int64_t w = exact_small(1, span);
+        int256 first = exact_wide_mul(small_plane_value(ss, x, w), small_plane_value(sp, y, w));
+        int256 second = exact_wide_mul(small_plane_value(sp, x, w), -small_plane_value(ss, y, w));
+        return exact_wide_sign(exact_wide_add(first, second));
+    }
     exact_pool pool;
     exact_begin(&pool);
-    int e = lowest3(a, lowest3(b, 0));
-    integer w = exact_make(&pool, 1, e);
-    integer3 ia = make3(&pool, a, e), ib = make3(&pool, b, e);
+    integer w = exact_make(&pool, 1, span.low);
+    integer3 ia = make3(&pool, a, span), ib = make3(&pool, b, span);
     plane_integers ip = make_plane(&pool, p), is = make_plane(&pool, s);
     return exact_det2(&pool, plane_value(&pool, is, ia, w), plane_value(&pool, ip, ia, w),
                       plane_value(&pool, is, ib, w), plane_value(&pool, ip, ib, w))
@@ -132,11 +228,11 @@ OUT_OF_LINE static int line_meet_exact(vec3 a, vec3 b, plane p, plane s) {
 
 /* n . (b - a) */
 OUT_OF_LINE static int side_of_direction_exact(vec3 n, vec3 a, vec3 b) {
+    exact_span span = EXACT_NO_BITS, normal = EXACT_NO_BITS;
+    cover3(&span, a), cover3(&span, b), cover3(&normal, n);
     exact_pool pool;
     exact_begin(&pool);
-    int e = lowest3(a, lowest3(b, EXACT_NO_BIT));
-    return dot3(&pool, make3(&pool, n, lowest3(n, EXACT_NO_BIT)),
-                sub3(&pool, make3(&pool, b, e), make3(&pool, a, e)))
+    return dot3(&pool, make3(&pool, n, normal), sub3(&pool, make3(&pool, b, span), make3(&pool, a, span)))
         .sign;
 }
 

@@ -311,6 +311,44 @@ static void test_short_predicates_ulps(void **unused) {
     }
 }
 
+/* Numbers at the limit of what the exact stage takes as one-word integers (61 bits), just below and above it.
+ */
+static double limit_number(void) {
+    double top = nextafter(power(58 + (int)(random_bits(&state) % 6)), 0);
+    switch (random_bits(&state) % 5) {
+    case 0: return 0;
+    case 1: return (double)random_int(3);
+    case 2: return power((int)(random_bits(&state) % 61));
+    default: return random_bits(&state) % 2 ? top : -top;
+    }
+}
+static vec3 limit_vec(void) {
+    double x = limit_number(), y = limit_number();
+    return vec3_make(x, y, limit_number());
+}
+
+static void test_limit_of_one_word(void **unused) {
+    (void)unused;
+    for (int n = 0; n < 30000; n++) {
+        vec3 a = limit_vec(), b = limit_vec(), c = limit_vec(), d = limit_vec();
+        assert_int_equal(orient3d(a, b, c, d), oracle_orient3d(a, b, c, d));
+        plane p[4] = {{a, limit_number()}, {b, limit_number()}, {c, limit_number()}, {d, limit_number()}};
+        if (n % 2) p[3].n = vec3_add(a, b), p[3].d = p[0].d + p[1].d; /* nearly through the same point */
+        int orientation = oracle_planes(3, p);
+        assert_int_equal(planes_orientation(p[0], p[1], p[2]), orientation);
+        assert_int_equal(side_of_meet(p[0], p[1], p[2], p[3]), orientation * oracle_planes(4, p));
+        expansion value = plane_expansion(p[0], b);
+        assert_int_equal(side_of_plane(p[0], b), sign_expansion(&value));
+        assert_int_equal(side_of_line_meet(c, d, p[0], p[1]), oracle_line_meet(c, d, p[0], p[1]));
+        expansion m[4][4] = {{combine(expansion_of(a.x), -1, expansion_of(c.x)),
+                              combine(expansion_of(a.y), -1, expansion_of(c.y))},
+                             {combine(expansion_of(b.x), -1, expansion_of(c.x)),
+                              combine(expansion_of(b.y), -1, expansion_of(c.y))}};
+        expansion det = determinant(2, m);
+        assert_int_equal(orient2d(a.x, a.y, b.x, b.y, c.x, c.y), sign_expansion(&det));
+    }
+}
+
 static vec3 stretch(grid_point p, const int *scale) {
     return vec3_make(ldexp((double)p.at[0], scale[0]), ldexp((double)p.at[1], scale[1]),
                      ldexp((double)p.at[2], scale[2]));
@@ -436,19 +474,13 @@ static void test_extremes(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_orient3d_near_coplanar),
-        cmocka_unit_test(test_orient3d_ulps),
-        cmocka_unit_test(test_orient3d_permutations),
-        cmocka_unit_test(test_orient2d),
-        cmocka_unit_test(test_side_of_plane),
-        cmocka_unit_test(test_side_of_meet_grid),
-        cmocka_unit_test(test_side_of_meet_ulps),
-        cmocka_unit_test(test_side_of_line_meet),
-        cmocka_unit_test(test_line_parallel),
-        cmocka_unit_test(test_short_predicates_ulps),
-        cmocka_unit_test(test_underflow_then_large),
-        cmocka_unit_test(test_any_exponent),
-        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_orient3d_near_coplanar), cmocka_unit_test(test_orient3d_ulps),
+        cmocka_unit_test(test_orient3d_permutations),  cmocka_unit_test(test_orient2d),
+        cmocka_unit_test(test_side_of_plane),          cmocka_unit_test(test_side_of_meet_grid),
+        cmocka_unit_test(test_side_of_meet_ulps),      cmocka_unit_test(test_side_of_line_meet),
+        cmocka_unit_test(test_line_parallel),          cmocka_unit_test(test_limit_of_one_word),
+        cmocka_unit_test(test_short_predicates_ulps),  cmocka_unit_test(test_underflow_then_large),
+        cmocka_unit_test(test_any_exponent),           cmocka_unit_test(test_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
