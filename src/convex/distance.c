@@ -46,6 +46,12 @@ static convex_pair make_pair(const abut_convex *a, abut_pose pa, const abut_conv
     return p;
 }
 
+/* The feature that faces n: the face whose normal n is, when that is known. */
+static abut_feature find_feature(const abut_convex *s, vec3 n, int32_t support, int32_t face, double angle) {
+    if (face >= 0) return (abut_feature){ABUT_FEATURE_FACE, face};
+    return shape_feature(s, n, support, angle);
+}
+
 /* Below this, relative to the size, the direction between the centres is rounding. */
 static const double COINCIDENT = 1e-13;
 
@@ -56,7 +62,7 @@ abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const a
     abut_status status = check(a, &pose_a, b, &pose_b, &o, r, error);
     if (status != ABUT_OK) return status;
     convex_pair p = make_pair(a, pose_a, b, pose_b);
-    convex_touch t = {0};
+    convex_touch t;
     if (vec3_length(p.c) <= COINCIDENT * p.size)
         convex_shortest_way(&p, &t);
     else
@@ -66,11 +72,11 @@ abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const a
                     "growth distance: %d support points were not enough; are the shapes extremely flat?",
                     t.iterations);
 
-    r->growth = t.growth, r->normal = vec3_neg(t.n), r->distance = vec3_dot(t.n, p.c) - t.extent;
+    r->growth = t.growth, r->normal = vec3_sub(vec3_zero(), t.n), r->distance = vec3_dot(t.n, p.c) - t.extent;
     r->is_far = t.is_far, r->is_coincident = t.is_coincident, r->iterations = t.iterations;
     r->point_count = 0, r->is_aligned = false;
-    r->feature[0] = shape_feature(a, mat3_tmul_vec(p.ra, t.n), t.support[0], o.angle);
-    r->feature[1] = shape_feature(b, vec3_neg(mat3_tmul_vec(p.rb, t.n)), t.support[1], o.angle);
+    r->feature[0] = find_feature(a, mat3_tmul_vec(p.ra, t.n), t.support[0], t.face[0], o.angle);
+    r->feature[1] = find_feature(b, vec3_neg(mat3_tmul_vec(p.rb, t.n)), t.support[1], t.face[1], o.angle);
     if (o.no_points || t.is_far) return ABUT_OK;
     convex_intersect_features(&p, &t, r);
     vec3 center = vec3_add(pose_a.position, mat3_mul_vec(p.ra, shape_center(a)));

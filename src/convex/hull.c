@@ -4,42 +4,56 @@
 
 /* ---- the support mapping */
 
-typedef double lanes __attribute__((vector_size(16)));
-typedef int64_t lane_numbers __attribute__((vector_size(16)));
+typedef double lanes __attribute__((vector_size(32)));
+typedef int64_t lane_numbers __attribute__((vector_size(32)));
 
-static inline lanes load(const double *p) {
-    lanes out;
-    memcpy(&out, p, sizeof out);
-    return out;
-}
-
-/* The farthest of the first `count` vertices, two and two at a time; among equals any, but always the same.
- */
-static int32_t farthest_of(const abut_hull *h, vec3 d, int32_t count) {
+/* The farthest of the first `count` vertices, four at a time; among equals any, but always the same.  Written
+ * once for every instruction set: lane by lane the same operations, so the same bits. */
+static inline __attribute__((always_inline)) int32_t farthest_body(const abut_hull *h, const vec3 *d,
+                                                                   int32_t count) {
     const double *x = hull_x(h), *y = hull_y(h), *z = hull_z(h);
-    lanes dx = {d.x, d.x}, dy = {d.y, d.y}, dz = {d.z, d.z}, best[2];
-    lane_numbers at[2] = {{0, 1}, {2, 3}}, here[2] = {{0, 1}, {2, 3}};
-    const lane_numbers four = {4, 4};
-    for (int k = 0; k < 2; k++) best[k] = load(x + 2 * k) * dx + load(y + 2 * k) * dy + load(z + 2 * k) * dz;
-    for (int32_t i = 4; i < count; i += 4)
-        for (int k = 0; k < 2; k++) {
-            int32_t j = i + 2 * k;
-            lanes value = load(x + j) * dx + load(y + j) * dy + load(z + j) * dz;
-            lane_numbers better = value > best[k];
-            here[k] += four;
-            best[k] = (lanes)((better & (lane_numbers)value) | (~better & (lane_numbers)best[k]));
-            at[k] = (better & here[k]) | (~better & at[k]);
-        }
-    int64_t vertex = at[0][0];
-    double value = best[0][0];
-    if (best[0][1] > value) value = best[0][1], vertex = at[0][1];
-    if (best[1][0] > value) value = best[1][0], vertex = at[1][0];
-    if (best[1][1] > value) value = best[1][1], vertex = at[1][1];
-    return vertex < h->vertex_count ? (int32_t)vertex : h->vertex_count - 1;
+    lanes best, px, py, pz;
+    lane_numbers at = {0, 1, 2, 3}, here = {0, 1, 2, 3};
+    memcpy(&px, x, sizeof px), memcpy(&py, y, sizeof py), memcpy(&pz, z, sizeof pz);
+    best = px * d->x + py * d->y + pz * d->z;
+    for (int32_t i = 4; i < count; i += 4) {
+        memcpy(&px, x + i, sizeof px), memcpy(&py, y + i, sizeof py), memcpy(&pz, z + i, sizeof pz);
+        lanes value = px * d->x + py * d->y + pz * d->z;
+        lane_numbers better = value > best;
+        here += 4;
+        best = (lanes)((better & (lane_numbers)value) | (~better & (lane_numbers)best));
+        at = (better & here) | (~better & at);
+    }
+    /* the best lane, without branches that nobody can predict */
+    double values[4];
+    int64_t numbers[4];
+    memcpy(values, &best, sizeof values), memcpy(numbers, &at, sizeof numbers);
+    int low = values[1] > values[0], high = 2 + (values[3] > values[2]);
+    int lane = values[high] > values[low] ? high : low;
+    int32_t vertex = (int32_t)numbers[lane];
+    return vertex < h->vertex_count ? vertex : h->vertex_count - 1;
 }
+
+static int32_t farthest_baseline(const abut_hull *h, const vec3 *d, int32_t count) {
+    return farthest_body(h, d, count);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static int32_t farthest_avx2(const abut_hull *h, const vec3 *d,
+                                                             int32_t count) {
+    return farthest_body(h, d, count);
+}
+static int32_t farthest_of(const abut_hull *h, const vec3 *d, int32_t count) {
+    return __builtin_cpu_supports("avx2") ? farthest_avx2(h, d, count) : farthest_baseline(h, d, count);
+}
+#else
+static int32_t farthest_of(const abut_hull *h, const vec3 *d, int32_t count) {
+    return farthest_baseline(h, d, count);
+}
+#endif
 
 int32_t hull_support(const abut_hull *h, vec3 d) {
-    int32_t v = farthest_of(h, d, h->top_count);
+    int32_t v = farthest_of(h, &d, h->top_count);
     const int32_t *start = hull_descent_start(h), *descents = hull_descents(h);
     const vec3 *vertices = hull_vertices(h);
     double best = vec3_dot(d, vertices[v]);
@@ -71,37 +85,27 @@ int32_t hull_climb(const abut_hull *h, vec3 d, int32_t v) {
 
 /* ---- the Gauss map */
 
-/* |n - m| for unit vectors: the angle between them when it is small. */
-static double angle_between(vec3 n, vec3 m) { return vec3_length(vec3_sub(n, m)); }
-
 abut_feature hull_feature(const abut_hull *h, vec3 n, int32_t support, double angle) {
     const hull_star *stars = hull_stars(h);
     const hull_edge *edges = hull_edges(h);
     const hull_face *faces = hull_faces(h);
-    const vec3 *vertices = hull_vertices(h);
     int32_t from = hull_star_start(h)[support], to = hull_star_start(h)[support + 1];
 
-    /* the nearest of the points: faces at the support vertex, each met once as the left face of an edge that
-     * leaves it */
-    int32_t face = -1;
-    double nearest = INFINITY;
+    /* the nearest of the points and of the arcs at the support vertex; each face is met once, as the left
+     * face of an edge that leaves it */
+    int32_t face = 0, edge = 0;
+    double nearest = -INFINITY, least = INFINITY;
     for (int32_t k = from; k < to; k++) {
         const hull_edge *e = &edges[stars[k].edge];
         int32_t f = e->face[e->vertex[0] != support];
-        double off = angle_between(faces[f].n, n);
-        if (off < nearest) nearest = off, face = f;
+        double along = vec3_dot(faces[f].n, n), off = fabs(vec3_dot(e->along, n));
+        if (along > nearest) nearest = along, face = f;
+        if (off < least) least = off, edge = stars[k].edge;
     }
-    if (nearest <= angle) return (abut_feature){ABUT_FEATURE_FACE, face};
-
-    /* the nearest of the arcs: n is orthogonal to the edge */
-    int32_t edge = -1;
-    nearest = INFINITY;
-    for (int32_t k = from; k < to; k++) {
-        vec3 along = vec3_unit(vec3_sub(vertices[stars[k].vertex], vertices[support]));
-        double off = fabs(vec3_dot(along, n));
-        if (off < nearest) nearest = off, edge = stars[k].edge;
-    }
-    if (nearest <= angle) return (abut_feature){ABUT_FEATURE_EDGE, edge};
+    /* |n - m| is the angle between unit vectors, when it is small */
+    if (vec3_length2(vec3_sub(faces[face].n, n)) <= angle * angle)
+        return (abut_feature){ABUT_FEATURE_FACE, face};
+    if (least <= angle) return (abut_feature){ABUT_FEATURE_EDGE, edge};
     return (abut_feature){ABUT_FEATURE_VERTEX, support};
 }
 

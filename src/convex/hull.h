@@ -41,6 +41,7 @@ typedef struct hull_corner {
 
 typedef struct hull_edge {
     int32_t vertex[2], face[2];
+    vec3 along; /* unit, from vertex[0] to vertex[1] */
 } hull_edge;
 
 typedef struct hull_star {

@@ -185,7 +185,7 @@ static bool collect_edges(builder *b) {
             if (!fine) break;
             if (*edge < 0) {
                 *edge = b->edge_count++;
-                b->edges[*edge] = (hull_edge){{v, w}, {f, -1}};
+                b->edges[*edge] = (hull_edge){.vertex = {v, w}, .face = {f, -1}};
             } else {
                 b->edges[*edge].face[1] = f;
             }
@@ -282,7 +282,7 @@ static void fill_vertices(const builder *b, abut_hull *h) {
 }
 
 /* Newell's normal (the sum of the cross products of a fan, twice the area), d as the farthest vertex. */
-static void fill_faces(const builder *b, abut_hull *h) {
+static void fill_faces_and_edges(const builder *b, abut_hull *h) {
     const vec3 *vertices = hull_vertices(h);
     for (int32_t f = 0; f < h->face_count; f++) {
         int32_t start = b->polygons.face_start[f], end = b->polygons.face_start[f + 1];
@@ -299,7 +299,11 @@ static void fill_faces(const builder *b, abut_hull *h) {
         if (h->most_corners < end - start) h->most_corners = end - start;
     }
     memcpy(WRITE(hull_corner, h, corners), b->corners, (size_t)h->corner_count * sizeof *b->corners);
-    memcpy(WRITE(hull_edge, h, edges), b->edges, (size_t)h->edge_count * sizeof *b->edges);
+    for (int32_t e = 0; e < h->edge_count; e++) {
+        hull_edge edge = b->edges[e];
+        edge.along = vec3_unit(vec3_sub(vertices[edge.vertex[1]], vertices[edge.vertex[0]]));
+        WRITE(hull_edge, h, edges)[e] = edge;
+    }
 }
 
 /* Stars: counted, summed, filled; each edge stands in the lists of its two vertices. */
@@ -336,7 +340,7 @@ static abut_status assemble(builder *b, abut_hull **hull, abut_error *error) {
                     "the points of a hull span no volume; give points that are not in one plane");
     }
     fill_vertices(b, h);
-    fill_faces(b, h);
+    fill_faces_and_edges(b, h);
     fill_stars(h);
     fill_descents(b, h);
     h->hash = hull_hash(h);

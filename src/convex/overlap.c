@@ -18,7 +18,7 @@ typedef struct search {
 } search;
 
 static void consider(search *s, vec3 world) {
-    convex_touch t = {.n = vec3_unit(world), .is_coincident = true};
+    convex_touch t = {.n = vec3_unit(world), .face = {-1, -1}, .is_coincident = true};
     t.extent = convex_extent(s->p, t.n, t.support, t.witness);
     t.iterations = s->best->iterations + 1;
     if (t.extent < s->best->extent)
@@ -75,7 +75,7 @@ static void consider_shape(search *s, const abut_convex *shape, mat3 rotation, d
 }
 
 void convex_shortest_way(const convex_pair *p, convex_touch *out) {
-    *out = (convex_touch){.extent = INFINITY, .is_coincident = true};
+    *out = (convex_touch){.extent = INFINITY, .face = {-1, -1}, .is_coincident = true};
     search s = {.p = p, .best = out};
     if (p->a->kind == ABUT_CONVEX_HULL && p->b->kind == ABUT_CONVEX_HULL) {
         search_hulls(&s);

@@ -23,6 +23,7 @@ typedef struct convex_touch {
     double extent;      /* h(n): how far A - B (about its centres) reaches along n */
     double growth;      /* n.c / h(n) */
     int32_t support[2]; /* a vertex of each that reaches that far (hulls) */
+    int32_t face[2];    /* the face whose normal n is, or -1 */
     vec3 witness[2];    /* a point on each, from its own centre: witness[0] - witness[1] = c / growth */
     int iterations;
     bool is_far, is_coincident;
