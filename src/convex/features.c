@@ -72,29 +72,31 @@ static double left_of(vec3 q, vec3 e, vec3 p) {
 
 /* ---- heights: where the line along the normal meets a feature */
 
-static double face_height(const view *v, const plane_frame *f, vec3 p) {
-    /* the plane through three spread corners, as a height over x, y: exact enough for faces that face n */
-    mark o = corner_mark(v, f, 0), a = corner_mark(v, f, v->count / 3),
-         b = corner_mark(v, f, 2 * v->count / 3);
-    vec3 n = vec3_cross(vec3_sub(a.p, o.p), vec3_sub(b.p, o.p));
-    if (v->shape->kind == ABUT_CONVEX_HULL) {
-        vec3 world = mat3_mul_vec(v->rotation, hull_faces(v->shape->hull)[v->feature.id].n);
-        n = vec3_make(vec3_dot(f->u, world), vec3_dot(f->v, world), vec3_dot(f->n, world));
+/* z = origin.z + slope . ((x, y) - origin) */
+typedef struct height {
+    vec3 origin;
+    double slope_x, slope_y;
+} height;
+
+/* Over a face with normal n the height falls by n.x / n.z along x; over an edge it rises along the edge. */
+static height find_height(const view *v, const plane_frame *f) {
+    height h = {.origin = corner_mark(v, f, 0).p};
+    if (v->feature.kind == ABUT_FEATURE_EDGE) {
+        vec3 e = vec3_sub(corner_mark(v, f, 1).p, h.origin);
+        double rise = e.z / fmax(dot2(e, e), 1e-300);
+        h.slope_x = e.x * rise, h.slope_y = e.y * rise;
+    } else if (v->feature.kind == ABUT_FEATURE_FACE) {
+        vec3 n = {0, 0, v->feature.id ? 1 : -1};
+        if (v->shape->kind == ABUT_CONVEX_HULL) n = hull_faces(v->shape->hull)[v->feature.id].n;
+        n = mat3_mul_vec(v->rotation, n);
+        double across = vec3_dot(f->n, n);
+        h.slope_x = -vec3_dot(f->u, n) / across, h.slope_y = -vec3_dot(f->v, n) / across;
     }
-    return o.p.z - ((p.x - o.p.x) * n.x + (p.y - o.p.y) * n.y) / n.z;
+    return h;
 }
 
-static double edge_height(const view *v, const plane_frame *f, vec3 p) {
-    mark a = corner_mark(v, f, 0), b = corner_mark(v, f, 1);
-    vec3 e = vec3_sub(b.p, a.p);
-    double t = dot2(vec3_sub(p, a.p), e) / fmax(dot2(e, e), 1e-300);
-    return a.p.z + fmin(1, fmax(0, t)) * e.z;
-}
-
-static double height(const view *v, const plane_frame *f, vec3 p) {
-    if (v->feature.kind == ABUT_FEATURE_FACE) return face_height(v, f, p);
-    if (v->feature.kind == ABUT_FEATURE_EDGE) return edge_height(v, f, p);
-    return corner_mark(v, f, 0).p.z;
+static double height_at(const height *h, vec3 p) {
+    return h->origin.z + h->slope_x * (p.x - h->origin.x) + h->slope_y * (p.y - h->origin.y);
 }
 
 /* ---- points; while the intersection is built, `a` holds (x, y) */
@@ -334,6 +336,22 @@ static void intersect_faces(const view *a, const view *b, const plane_frame *f, 
 
 /* ---- */
 
+/* The two witness points.  Where one of them is a vertex of a hull, it is that vertex, to the last bit. */
+static void set_witnesses(const view *a, const view *b, const plane_frame *f, const height *ha,
+                          const height *hb, abut_convex_point *x) {
+    vec3 at = x->a, flat = vec3_axpy(vec3_scale(f->u, at.x), at.y, f->v);
+    double za = height_at(ha, at), zb = height_at(hb, at);
+    x->a = vec3_axpy(flat, za, f->n), x->b = vec3_axpy(flat, zb, f->n), x->distance = za - zb;
+    if (x->feature[0].kind == ABUT_FEATURE_VERTEX && a->shape->kind == ABUT_CONVEX_HULL) {
+        x->a = mat3_mul_vec(a->rotation, hull_vertices(a->shape->hull)[x->feature[0].id]);
+        x->b = vec3_axpy(x->a, -x->distance, f->n);
+    } else if (x->feature[1].kind == ABUT_FEATURE_VERTEX && b->shape->kind == ABUT_CONVEX_HULL) {
+        x->b =
+            vec3_add(b->offset, mat3_mul_vec(b->rotation, hull_vertices(b->shape->hull)[x->feature[1].id]));
+        x->a = vec3_axpy(x->b, x->distance, f->n);
+    }
+}
+
 /* The one point of features that do not meet along the normal: where the grown shapes touch, scaled back. */
 static void emit_growth_point(const convex_pair *p, const convex_touch *t, abut_convex_result *r) {
     abut_convex_point x = {.a = t->witness[0], .b = vec3_add(p->c, t->witness[1])};
@@ -360,11 +378,7 @@ void convex_intersect_features(const convex_pair *p, const convex_touch *t, abut
         intersect_edge_face(&b, &a, &f, r);
     else
         intersect_faces(&a, &b, &f, r);
-    for (int i = 0; i < r->point_count; i++) {
-        abut_convex_point *x = &r->points[i];
-        vec3 at = x->a, flat = vec3_axpy(vec3_scale(f.u, at.x), at.y, f.v);
-        double za = height(&a, &f, at), zb = height(&b, &f, at);
-        x->a = vec3_axpy(flat, za, f.n), x->b = vec3_axpy(flat, zb, f.n), x->distance = za - zb;
-    }
+    height ha = find_height(&a, &f), hb = find_height(&b, &f);
+    for (int i = 0; i < r->point_count; i++) set_witnesses(&a, &b, &f, &ha, &hb, &r->points[i]);
     if (r->point_count == 0) emit_growth_point(p, t, r);
 }
