@@ -281,18 +281,35 @@ static void fill_vertices(const builder *b, abut_hull *h) {
     }
 }
 
-/* Newell's normal (the sum of the cross products of a fan, twice the area), d as the farthest vertex. */
+/* How far any vertex rises above the plane of face f with normal n. */
+static double rise(const builder *b, const abut_hull *h, int32_t f, vec3 n) {
+    const vec3 *vertices = hull_vertices(h);
+    double d = -INFINITY, top = -INFINITY;
+    for (int32_t i = b->polygons.face_start[f]; i < b->polygons.face_start[f + 1]; i++)
+        d = fmax(d, vec3_dot(n, vertices[b->polygons.corner[i]]));
+    for (int32_t v = 0; v < h->vertex_count; v++) top = fmax(top, vec3_dot(n, vertices[v]));
+    return top - d;
+}
+
+/* Newell's normal (the sum of the cross products of a fan, twice the area); Qhull's where the corners are too
+ * nearly collinear to tell it; d as the farthest vertex. */
 static void fill_faces_and_edges(const builder *b, abut_hull *h) {
     const vec3 *vertices = hull_vertices(h);
     for (int32_t f = 0; f < h->face_count; f++) {
         int32_t start = b->polygons.face_start[f], end = b->polygons.face_start[f + 1];
         const int32_t *corner = b->polygons.corner;
         vec3 sum = vec3_zero(), p = vertices[corner[start]];
-        for (int32_t i = start + 1; i + 1 < end; i++)
-            sum = vec3_add(
-                sum, vec3_cross(vec3_sub(vertices[corner[i]], p), vec3_sub(vertices[corner[i + 1]], p)));
+        double longest = 0;
+        for (int32_t i = start + 1; i < end; i++) {
+            vec3 e = vec3_sub(vertices[corner[i]], p);
+            longest = fmax(longest, vec3_length2(e));
+            if (i + 1 < end) sum = vec3_add(sum, vec3_cross(e, vec3_sub(vertices[corner[i + 1]], p)));
+        }
         hull_face face = {
             .n = vec3_unit(sum), .d = -INFINITY, .first_corner = start, .corner_count = end - start};
+        vec3 other = b->polygons.normal[f];
+        bool sliver = vec3_length(sum) < 1e-4 * longest;
+        if (sliver && rise(b, h, f, other) < rise(b, h, f, face.n)) face.n = vec3_unit(other);
         for (int32_t i = start; i < end; i++) face.d = fmax(face.d, vec3_dot(face.n, vertices[corner[i]]));
         WRITE(hull_face, h, faces)[f] = face;
         h->area += vec3_length(sum) / 2;

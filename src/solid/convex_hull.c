@@ -11,10 +11,11 @@
 
 enum { MOST_POINTS = 10 * 1000 * 1000 };
 
-/* Qhull's answer, in malloc's memory: face after face, `count, corner, corner, ...`. */
+/* Qhull's answer, in malloc's memory: face after face, `count, corner, corner, ...`, and the normals. */
 typedef struct facet_list {
     int *words;
-    size_t count, capacity;
+    vec3 *normals;
+    size_t count, capacity, faces, face_capacity;
 } facet_list;
 
 static bool push(facet_list *list, int word) {
@@ -25,6 +26,17 @@ static bool push(facet_list *list, int word) {
         list->words = grown, list->capacity = wanted;
     }
     list->words[list->count++] = word;
+    return true;
+}
+
+static bool push_normal(facet_list *list, const double *n) {
+    if (list->faces == list->face_capacity) {
+        size_t wanted = list->face_capacity ? list->face_capacity * 2 : 64;
+        vec3 *grown = realloc(list->normals, wanted * sizeof *grown);
+        if (!grown) return false;
+        list->normals = grown, list->face_capacity = wanted;
+    }
+    list->normals[list->faces++] = vec3_make(n[0], n[1], n[2]);
     return true;
 }
 
@@ -45,8 +57,9 @@ static bool push_facet(qhT *qh, facetT *facet, facet_list *list) {
         before = here;
     }
     qh_settempfree(qh, &vertices);
-    double *n = facet->normal;
-    if (fine && n && newell[0] * n[0] + newell[1] * n[1] + newell[2] * n[2] < 0)
+    const double none[3] = {0, 0, 0}, *n = facet->normal ? facet->normal : none;
+    fine = fine && push_normal(list, n);
+    if (fine && newell[0] * n[0] + newell[1] * n[1] + newell[2] * n[2] < 0)
         for (size_t i = first + 1, j = list->count - 1; i < j; i++, j--) {
             int swap = list->words[i];
             list->words[i] = list->words[j], list->words[j] = swap;
@@ -133,9 +146,11 @@ static abut_status copy_facets(const abut_context *context, const facet_list *li
     for (size_t i = 0; i < list->count; i += 1 + (size_t)list->words[i]) faces++, corners += list->words[i];
     out->face_start = mem_alloc(context, (size_t)faces + 1, sizeof *out->face_start);
     out->corner = mem_alloc(context, (size_t)corners, sizeof *out->corner);
+    out->normal = mem_alloc(context, (size_t)faces, sizeof *out->normal);
     out->face_capacity = faces + 1, out->corner_capacity = corners;
-    if (!out->face_start || !out->corner) return fail_memory(error);
+    if (!out->face_start || !out->corner || !out->normal) return fail_memory(error);
     for (size_t i = 0; i < list->count; i += 1 + (size_t)list->words[i]) {
+        out->normal[out->face_count] = list->normals[out->face_count];
         out->face_start[out->face_count++] = out->corner_count;
         for (int k = 0; k < list->words[i]; k++)
             out->corner[out->corner_count++] = list->words[i + 1 + (size_t)k];
@@ -193,7 +208,7 @@ abut_status convex_hull_polygons(const abut_context *context, const vec3 *points
     else
         status = copy_facets(context, &list, out, error);
     free(text);
-    free(list.words);
+    free(list.words), free(list.normals);
     if (status == ABUT_OK && !is_closed(context, out, count, &memory))
         status = memory
                      ? fail(error, ABUT_FAILED,
@@ -209,5 +224,6 @@ abut_status convex_hull_polygons(const abut_context *context, const vec3 *points
 void convex_hull_free(const abut_context *context, hull_polygons *p) {
     mem_free(context, p->face_start, (size_t)p->face_capacity, sizeof *p->face_start);
     mem_free(context, p->corner, (size_t)p->corner_capacity, sizeof *p->corner);
+    if (p->normal) mem_free(context, p->normal, (size_t)p->face_capacity - 1, sizeof *p->normal);
     *p = (hull_polygons){0};
 }

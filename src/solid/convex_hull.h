@@ -12,6 +12,8 @@
 typedef struct hull_polygons {
     int32_t *face_start; /* face f has the corners corner[face_start[f]] .. corner[face_start[f + 1] - 1] */
     int32_t *corner;     /* point numbers, counter-clockwise seen from outside */
+    vec3 *normal;        /* Qhull's, unit: no point lies above its plane by more than rounding, also where the
+                            face is a sliver whose corners do not tell its normal */
     int32_t face_count, corner_count, face_capacity, corner_capacity;
 } hull_polygons;
 

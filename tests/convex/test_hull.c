@@ -56,7 +56,8 @@ static void test_coplanar_points(void **state) {
         vec3 points[125];
         pose at = support_pose(&seed, 10);
         for (int i = 0; i < 125; i++)
-            points[i] = pose_point(at, vec3_make(i % 5 / 4.0 - 0.5, i / 5 % 5 / 4.0 - 0.5, i / 25 / 4.0 - 0.5));
+            points[i] =
+                pose_point(at, vec3_make(i % 5 / 4.0 - 0.5, i / 5 % 5 / 4.0 - 0.5, i / 25 / 4.0 - 0.5));
         abut_hull *h = make(points, 125);
         assert_int_equal(h->vertex_count, 8);
         assert_int_equal(h->face_count, 6);
@@ -90,22 +91,26 @@ static void test_support(void **state) {
         abut_hull *h = make(points, counts[k]);
         assert_int_equal(h->vertex_count, counts[k]);
         for (int i = 0; i < 2000; i++)
-            check_support(h, vec3_scale(support_direction(&seed), 3), support_int(&seed, 0, h->vertex_count - 1));
+            check_support(h, vec3_scale(support_direction(&seed), 3),
+                          support_int(&seed, 0, h->vertex_count - 1));
         for (int i = 0; i < h->face_count && i < 1000; i++) check_support(h, hull_faces(h)[i].n, 0);
-        for (int i = 0; i < h->vertex_count && i < 1000; i++) check_support(h, hull_vertices(h)[i], h->vertex_count - 1);
+        for (int i = 0; i < h->vertex_count && i < 1000; i++)
+            check_support(h, hull_vertices(h)[i], h->vertex_count - 1);
         abut_hull_free(NULL, h);
         free(points);
     }
 }
 
-/* How many vertices the search looks at: those of the coarsest level and the entries of the lists it walks. */
+/* How many vertices the search looks at: those of the coarsest level and the entries of the lists it walks.
+ */
 static int search_length(const abut_hull *h, vec3 d) {
     int32_t v = 0, looked = h->top_count;
     for (int32_t i = 0; i < h->top_count; i++)
         if (vec3_dot(d, hull_vertices(h)[i]) > vec3_dot(d, hull_vertices(h)[v])) v = i;
     for (int32_t k = hull_descent_start(h)[v]; k < hull_descent_start(h)[v + 1]; k++, looked++) {
         int32_t w = hull_descents(h)[k];
-        if (vec3_dot(d, hull_vertices(h)[w]) > vec3_dot(d, hull_vertices(h)[v])) v = w, k = hull_descent_start(h)[w] - 1;
+        if (vec3_dot(d, hull_vertices(h)[w]) > vec3_dot(d, hull_vertices(h)[v]))
+            v = w, k = hull_descent_start(h)[w] - 1;
     }
     return looked;
 }
@@ -202,13 +207,15 @@ static void test_reading(void **state) {
     abut_hull *h = make(points, 40);
     abut_hull_facts facts = abut_hull_facts_of(h);
     for (int64_t v = 0; v < facts.vertices; v++)
-        assert_float_equal(vec3_distance(abut_hull_vertex(h, v), points[abut_hull_vertex_source(h, v)]), 0, 3e-13);
+        assert_float_equal(vec3_distance(abut_hull_vertex(h, v), points[abut_hull_vertex_source(h, v)]), 0,
+                           3e-13);
     for (int64_t f = 0; f < facts.faces; f++) {
         vec3 n;
         int64_t corner[8];
         int64_t count = abut_hull_face(h, f, &n, corner, 8);
         assert_true(count >= 3 && count <= facts.most_corners);
-        vec3 a = abut_hull_vertex(h, corner[0]), b = abut_hull_vertex(h, corner[1]), c = abut_hull_vertex(h, corner[2]);
+        vec3 a = abut_hull_vertex(h, corner[0]), b = abut_hull_vertex(h, corner[1]),
+             c = abut_hull_vertex(h, corner[2]);
         assert_true(vec3_dot(n, vec3_cross(vec3_sub(b, a), vec3_sub(c, a))) > 0);
         for (int64_t v = 0; v < facts.vertices; v++)
             assert_true(vec3_dot(n, vec3_sub(abut_hull_vertex(h, v), a)) < 1e-12);
@@ -232,7 +239,8 @@ static void refuse(const vec3 *points, int64_t count, const char *word) {
 
 static void test_bad_input(void **state) {
     (void)state;
-    vec3 flat[20], same[8] = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}};
+    vec3 flat[20],
+        same[8] = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}};
     uint64_t seed = 31;
     quat turn = support_rotation(&seed);
     for (int i = 0; i < 20; i++) flat[i] = quat_rotate(turn, vec3_make(cos(i), sin(i * 1.7), 0.25));
@@ -255,8 +263,8 @@ static void test_bad_input(void **state) {
     assert_int_equal(abut_hull_box(NULL, 1, NAN, 1, &h, NULL), ABUT_INVALID);
 }
 
-/* Random points from few possible coordinates: doubles, collinear and coplanar ones everywhere.  Either a valid
- * hull of all points comes out, or a message. */
+/* Random points from few possible coordinates: doubles, collinear and coplanar ones everywhere.  Either a
+ * valid hull of all points comes out, or a message. */
 static void test_degenerate_clouds(void **state) {
     (void)state;
     uint64_t seed = 37;
@@ -281,7 +289,8 @@ static void test_degenerate_clouds(void **state) {
         assert_int_equal(hull_validate(h, &error), ABUT_OK);
         for (int i = 0; i < n; i++)
             for (int f = 0; f < h->face_count; f++)
-                assert_true(vec3_dot(hull_faces(h)[f].n, vec3_sub(points[i], h->center)) <= hull_faces(h)[f].d + 1e-12);
+                assert_true(vec3_dot(hull_faces(h)[f].n, vec3_sub(points[i], h->center)) <=
+                            hull_faces(h)[f].d + 1e-12);
         abut_hull_free(NULL, h);
     }
     assert_true(made > 2000);
@@ -304,11 +313,16 @@ static void test_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_box),           cmocka_unit_test(test_simplex),
-        cmocka_unit_test(test_coplanar_points), cmocka_unit_test(test_support),
-        cmocka_unit_test(test_search_is_logarithmic), cmocka_unit_test(test_gauss_map),
-        cmocka_unit_test(test_block),         cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_bad_input),     cmocka_unit_test(test_degenerate_clouds),
+        cmocka_unit_test(test_box),
+        cmocka_unit_test(test_simplex),
+        cmocka_unit_test(test_coplanar_points),
+        cmocka_unit_test(test_support),
+        cmocka_unit_test(test_search_is_logarithmic),
+        cmocka_unit_test(test_gauss_map),
+        cmocka_unit_test(test_block),
+        cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_degenerate_clouds),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
