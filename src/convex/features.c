@@ -152,7 +152,7 @@ static bool cut_segment(segment_end end[2], vec3 p0, vec3 p1, vec3 q, vec3 e, do
     if (!leaves && (d1 <= band)) t = 1;
     segment_end *cut = &end[leaves];
     if (leaves ? t < cut->t : t > cut->t) *cut = (segment_end){t, mine, other};
-    return end[0].t <= end[1].t;
+    return (end[0].t - end[1].t) * length2(vec3_sub(p1, p0)) <= band; /* a corner touched: one point */
 }
 
 static void emit_segment(const view *v, const plane_frame *f, vec3 p0, vec3 p1, const segment_end end[2],
@@ -257,9 +257,10 @@ static abut_convex_point crossing(const side *s, const abut_convex_point *p, con
         x.feature[0] = feature(ABUT_FEATURE_EDGE, edge), x.feature[1] = feature(ABUT_FEATURE_EDGE, s->edge);
         return x;
     }
-    /* two sides of B meet in its vertex */
-    bool start = edge == s->edge_before || edge != s->edge_after;
-    x.a = start ? s->q : s->q_after, x.a.z = 0;
+    /* two sides of B: neighbours meet in a vertex of B; others outside of B, and a later side cuts that off
+     */
+    bool start = edge == s->edge_before;
+    if (start || edge == s->edge_after) x.a = start ? s->q : s->q_after, x.a.z = 0;
     x.feature[0] = s->a->feature;
     x.feature[1] = feature(ABUT_FEATURE_VERTEX, start ? s->vertex : s->vertex_after);
     return x;

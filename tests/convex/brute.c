@@ -38,11 +38,9 @@ static vec3 edge_of(const brute_hull *b, int edge) {
 static bool on_arc(const brute_hull *b, int edge, vec3 along, vec3 n, double sign) {
     const hull_edge *e = &hull_edges(b->hull)[edge];
     vec3 p = vec3_scale(b->normal[e->face[0]], sign), q = vec3_scale(b->normal[e->face[1]], sign);
-    vec3 inner = vec3_cross(along, p);
     double margin = 1e-6 * vec3_length(along);
     double from = vec3_dot(vec3_cross(p, n), along), to = vec3_dot(vec3_cross(n, q), along);
     double turn = vec3_dot(vec3_cross(p, q), along) >= 0 ? 1 : -1;
-    (void)inner;
     return from * turn >= -margin && to * turn >= -margin && vec3_dot(n, vec3_add(p, q)) > 0;
 }
 
@@ -166,6 +164,28 @@ int brute_polygon(const brute_hull *a, const brute_hull *b, vec3 n, double slack
     for (int i = 0; i < m && i < capacity; i++) out[i] = vec3_axpy(vec3_scale(u, hull[i].x), hull[i].y, v);
     free(p), free(q), free(all), free(hull);
     return m;
+}
+
+/* Every corner of one list is near one of the other. */
+static double one_sided(const vec3 *p, int n, const vec3 *q, int m) {
+    double worst = 0;
+    for (int i = 0; i < n; i++) {
+        double nearest = INFINITY;
+        for (int j = 0; j < m; j++) nearest = fmin(nearest, vec3_distance(p[i], q[j]));
+        worst = fmax(worst, nearest);
+    }
+    return worst;
+}
+
+double brute_misfit(const brute_hull *a, const brute_hull *b, const abut_convex_result *r) {
+    vec3 n = vec3_neg(r->normal), ours[128], exact[128];
+    for (int i = 0; i < r->point_count; i++) {
+        vec3 p = vec3_sub(r->points[i].a, a->center);
+        ours[i] = vec3_axpy(p, -vec3_dot(n, p), n);
+    }
+    int count = brute_polygon(a, b, n, 1e-9 * (a->hull->radius + b->hull->radius), exact, 128);
+    if (!r->is_aligned || count == 0) return r->is_aligned || count ? INFINITY : 0;
+    return fmax(one_sided(ours, r->point_count, exact, count), one_sided(exact, count, ours, r->point_count));
 }
 
 /* ---- random input */

@@ -5,6 +5,16 @@
 #include "convex/hull.h"
 #include "convex/pair.h"
 
+/* cmocka compares floats; this compares doubles. */
+#define assert_near(got, want, tolerance)                                                                 \
+    do {                                                                                                  \
+        double near_got = (got), near_want = (want), near_tolerance = (tolerance);                        \
+        if (!(fabs(near_got - near_want) <= near_tolerance))                                              \
+            print_error("%s:%d: %.17g is not %.17g within %g\n", __FILE__, __LINE__, near_got, near_want, \
+                        near_tolerance);                                                                  \
+        assert_true(fabs(near_got - near_want) <= near_tolerance);                                        \
+    } while (0)
+
 /* A hull in world axes. */
 typedef struct brute_hull {
     const abut_hull *hull;
@@ -38,6 +48,10 @@ brute_answer brute_growth(const brute_hull *a, const brute_hull *b, bool crossin
  * `slack` of the farthest.  Fills plane points (world axes, from A's centre, in the plane through it) and
  * returns their number, 0 when they do not meet. */
 int brute_polygon(const brute_hull *a, const brute_hull *b, vec3 n, double slack, vec3 *out, int capacity);
+
+/* The largest distance between the corners of the contact points of r and those of the exact intersection,
+ * both ways; infinity when only one of them is there. */
+double brute_misfit(const brute_hull *a, const brute_hull *b, const abut_convex_result *r);
 
 /* Points of a hull on a noisy sphere, as NUMBERS.md: radius times 0.9 to 1.1. */
 abut_hull *brute_random_hull(uint64_t *seed, int count, double radius);

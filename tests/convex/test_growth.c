@@ -143,23 +143,12 @@ typedef struct tally {
     int most_steps, wrong, unaligned, points;
 } tally;
 
-/* Every corner of one list is near one of the other. */
-static double one_sided(const vec3 *p, int n, const vec3 *q, int m) {
-    double worst = 0;
-    for (int i = 0; i < n; i++) {
-        double nearest = INFINITY;
-        for (int j = 0; j < m; j++) nearest = fmin(nearest, vec3_distance(p[i], q[j]));
-        worst = fmax(worst, nearest);
-    }
-    return worst;
-}
-
 /* Contact points: on the planes of their features, displaced along the normal, and their corners those of the
  * exact intersection. */
 static void check_points(const brute_hull *a, const brute_hull *b, const abut_convex_result *r, tally *t) {
     vec3 n = vec3_neg(r->normal);
     double ha = brute_reach(a, n), hb = brute_reach(b, vec3_neg(n));
-    vec3 ours[128], exact[128], c = vec3_sub(b->center, a->center);
+    vec3 c = vec3_sub(b->center, a->center);
     for (int i = 0; i < r->point_count; i++) {
         const abut_convex_point *p = &r->points[i];
         vec3 from_a = vec3_sub(p->a, a->center), from_b = vec3_sub(p->b, b->center);
@@ -172,20 +161,9 @@ static void check_points(const brute_hull *a, const brute_hull *b, const abut_co
         } else { /* scaled back from the touch of the grown shapes: a - b = c / growth about the centres */
             t->point = fmax(t->point, vec3_distance(vec3_sub(from_a, from_b), vec3_scale(c, 1 / r->growth)));
         }
-        ours[i] = vec3_axpy(from_a, -vec3_dot(n, from_a), n);
     }
-    t->points += r->point_count;
-    double slack = 1e-9 * (a->hull->radius + b->hull->radius);
-    int count = brute_polygon(a, b, n, slack, exact, 128);
-    if (!r->is_aligned) {
-        t->unaligned++;
-        if (count > 0) t->misfit = INFINITY;
-        return;
-    }
-    double misfit = count ? fmax(one_sided(ours, r->point_count, exact, count),
-                                 one_sided(exact, count, ours, r->point_count))
-                          : INFINITY;
-    t->misfit = fmax(t->misfit, misfit);
+    t->points += r->point_count, t->unaligned += !r->is_aligned;
+    t->misfit = fmax(t->misfit, brute_misfit(a, b, r));
 }
 
 static void check_pose(const setup *s, brute_hull *a, brute_hull *b, abut_convex_cache *cache, tally *t) {
