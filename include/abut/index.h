@@ -102,6 +102,38 @@ typedef struct abut_run {
 ABUT_API int abut_index_segment(const abut_index *index, const abut_solid *solid, abut_vec3 from,
                                 abut_vec3 to, double epsilon, abut_run *runs, int capacity);
 
+/* The parts of a polygon: convex polygons that lie inside, outside, or on one face, and together cover it.
+ * Corner c of part p is points[start[p] + c]. */
+typedef struct abut_parts {
+    abut_place *places;
+    int32_t *start; /* count + 1 entries */
+    abut_vec3 *points;
+    int64_t count;
+    int64_t capacity[3]; /* of the three arrays, for abut_parts_free */
+} abut_parts;
+/* `polygon` is convex and planar; parts keep its direction.  A part is on a face when all of it is within
+ * epsilon of the face.  Cuts that pass a corner within epsilon go through it, so the borders of parts are
+ * exact to that. */
+ABUT_API abut_status abut_index_polygon(const abut_context *context, const abut_index *index,
+                                        const abut_solid *solid, const abut_vec3 *polygon, int count,
+                                        double epsilon, abut_parts *parts, abut_error *error);
+ABUT_API void abut_parts_free(const abut_context *context, abut_parts *parts);
+
+/* Parts of one place joined: loop l of region r, for l from loop_start[r] on, has the corners
+ * points[corner_start[l]] ...; the first loop of a region is its outer border, counter-clockwise about
+ * `normal`, the others are holes.  Regions that touch in no more than points are separate. */
+typedef struct abut_regions {
+    abut_place *places;
+    double *areas;
+    int32_t *loop_start, *corner_start;
+    abut_vec3 *points;
+    int64_t count, loop_count, corner_count;
+    int64_t capacity[5];
+} abut_regions;
+ABUT_API abut_status abut_parts_join(const abut_context *context, const abut_parts *parts, abut_vec3 normal,
+                                     double epsilon, abut_regions *regions, abut_error *error);
+ABUT_API void abut_regions_free(const abut_context *context, abut_regions *regions);
+
 /* One node of the tree, for those who draw or study it.  A child is a node number, or negative for a leaf. */
 typedef struct abut_index_node {
     abut_vec3 normal;

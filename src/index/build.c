@@ -29,6 +29,7 @@ typedef struct assembly {
     int32_t *on;               /* their 2D trees: numbers in the builder that made them */
     int32_t *first;            /* of each builder (tasks, then top): the number of its first 3D node */
     int64_t space_count;
+    int64_t piece_count, corner_count; /* of the whole faces, before any cut */
 } assembly;
 
 static void builder_free(builder *b) {
@@ -201,6 +202,7 @@ static abut_status grow(assembly *a, box bounds) {
     builder *top = &a->top;
     *top = (builder){.in = &a->in, .budget = a->in.node_budget};
     if (!build_pieces(top) || !push_root(top, bounds)) return top->status;
+    a->piece_count = top->pieces.count, a->corner_count = top->corners.count;
     bool divided = a->in.method == ABUT_INDEX_HYBRID;
     int64_t task_size = top->pieces.count / 24 > 400 ? top->pieces.count / 24 : 400;
     if (!build_space(top, task_size, divided ? take_region : NULL, a)) return top->status;
@@ -337,6 +339,21 @@ static bool fill_nodes(layout *l, int32_t *number) {
     return true;
 }
 
+/* The convex pieces of the faces, which stand in the order of the faces. */
+static void fill_pieces(const assembly *a, abut_index *index) {
+    int32_t *first = (int32_t *)(void *)((char *)index + index->face_pieces);
+    int32_t *start = (int32_t *)(void *)((char *)index + index->piece_corners);
+    int32_t *corners = (int32_t *)(void *)((char *)index + index->corners);
+    for (int64_t p = 0; p < a->piece_count; p++) {
+        first[a->top.pieces.data[p].face + 1] = (int32_t)p + 1;
+        start[p] = a->top.pieces.data[p].first;
+    }
+    start[a->piece_count] = (int32_t)a->corner_count;
+    for (int64_t c = 0; c < a->corner_count; c++) corners[c] = a->top.corners.data[c].point;
+}
+
+static uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
 static abut_status make_block(const assembly *a, box bounds, abut_index **out) {
     const abut_context *context = a->in.context;
     const abut_solid *solid = a->in.solid;
@@ -348,15 +365,23 @@ static abut_status make_block(const assembly *a, box bounds, abut_index **out) {
     l.stack = mem_alloc(context, stack_size, sizeof *l.stack);
     bool good = number && l.nodes && l.stack && fill_nodes(&l, number);
     abut_index *index = NULL;
-    size_t head = (sizeof *index + 63) / 64 * 64, bytes = head + (size_t)l.count * sizeof(index_node);
+    abut_index head = {.magic = INDEX_MAGIC, .version = INDEX_VERSION, .node_count = l.count};
+    head.piece_count = a->piece_count, head.corner_count = a->corner_count;
+    head.nodes = aligned(sizeof head);
+    head.face_pieces = aligned(head.nodes + (uint64_t)l.count * sizeof(index_node));
+    head.piece_corners = aligned(head.face_pieces + ((uint64_t)solid->face_count + 1) * sizeof(int32_t));
+    head.corners = aligned(head.piece_corners + ((uint64_t)a->piece_count + 1) * sizeof(int32_t));
+    head.bytes = aligned(head.corners + (uint64_t)a->corner_count * sizeof(int32_t));
+    size_t bytes = head.bytes;
     if (good) index = mem_calloc(context, bytes, 1);
     if (index) {
-        memcpy((char *)index + head, l.nodes, (size_t)l.count * sizeof(index_node));
-        index->magic = INDEX_MAGIC, index->version = INDEX_VERSION, index->bytes = bytes;
+        *index = head;
+        memcpy((char *)index + head.nodes, l.nodes, (size_t)l.count * sizeof(index_node));
+        fill_pieces(a, index);
         index->solid_hash = solid->hash;
         index->vertex_count = solid->vertex_count, index->edge_count = solid->edge_count;
-        index->face_count = solid->face_count, index->node_count = l.count;
-        index->nodes = head, index->bounds = bounds, index->slack = a->in.band;
+        index->face_count = solid->face_count;
+        index->bounds = bounds, index->slack = a->in.band;
         index->root = 0, index->method = a->in.method;
         good = measure_index(context, index);
         size_t from = offsetof(abut_index, solid_hash);

@@ -32,15 +32,30 @@ struct abut_index {
     int64_t vertex_count, edge_count, face_count; /* of the solid: the range of the entities */
     int64_t node_count, space_count, plane_count, line_count, cell_count, height;
     double average_height;
-    uint64_t nodes; /* byte offset */
-    box bounds;     /* of the solid, in its stored frame */
-    double slack;   /* entities lie within this of the cut planes they are said to be on */
+    int64_t piece_count, corner_count;
+    uint64_t nodes;         /* byte offsets */
+    uint64_t face_pieces;   /* face_count + 1: where the convex pieces of each face begin */
+    uint64_t piece_corners; /* piece_count + 1: where the corners of each piece begin */
+    uint64_t corners;       /* vertices */
+    box bounds;             /* of the solid, in its stored frame */
+    double slack;           /* entities lie within this of the cut planes they are said to be on */
     int32_t root, method;
 };
 
 static inline const index_node *index_nodes(const abut_index *index) {
     return (const index_node *)(const void *)((const char *)index + index->nodes);
 }
+
+/* The convex pieces of a face are numbers first[face] .. first[face + 1] - 1; piece p has the vertices
+ * index_corners[start[p]] .. [start[p + 1] - 1], counter-clockwise seen from outside the solid. */
+#define INDEX_ARRAY(field)                                                          \
+    static inline const int32_t *index_##field(const abut_index *index) {           \
+        return (const int32_t *)(const void *)((const char *)index + index->field); \
+    }
+INDEX_ARRAY(face_pieces)
+INDEX_ARRAY(piece_corners)
+INDEX_ARRAY(corners)
+#undef INDEX_ARRAY
 
 /* Leaves: -1 outside, -2 inside, -3 - (3 id + kind) an entity. */
 enum { INDEX_OUT = -1, INDEX_IN = -2 };
@@ -60,6 +75,10 @@ static inline abut_place index_place(int32_t leaf) {
 abut_place index_classify_point(const abut_index *index, const abut_solid *solid, vec3 x, double epsilon);
 int index_classify_segment(const abut_index *index, const abut_solid *solid, vec3 from, vec3 to,
                            double epsilon, abut_run *runs, int capacity);
+/* Adds the parts of one convex polygon to `parts`, which may hold others already (all-zero: empty). */
+abut_status index_classify_polygon(const abut_context *context, const abut_index *index,
+                                   const abut_solid *solid, const vec3 *polygon, int count, double epsilon,
+                                   abut_parts *parts, abut_error *error);
 /* Inside or outside by the signs alone: for points that are known to be off the boundary. */
 int32_t index_side(const abut_index *index, vec3 x);
 

@@ -115,16 +115,48 @@ static const char *wrong_plane(const abut_index *index, int64_t node) {
     return NULL;
 }
 
+/* The arrays lie one behind the other within the block. */
+static bool has_sane_layout(const abut_index *index) {
+    const uint64_t at[5] = {index->nodes, index->face_pieces, index->piece_corners, index->corners,
+                            index->bytes};
+    const int64_t count[4] = {index->node_count, index->face_count + 1, index->piece_count + 1,
+                              index->corner_count};
+    if (index->node_count < 1 || index->root != 0 || index->nodes < sizeof *index || index->nodes % 16 != 0)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        uint64_t size = i == 0 ? sizeof(index_node) : sizeof(int32_t);
+        if (count[i] < 0 || at[i] > at[i + 1] || at[i] % 4 != 0 ||
+            (uint64_t)count[i] > (at[i + 1] - at[i]) / size)
+            return false;
+    }
+    return true;
+}
+
+static bool has_sane_pieces(const abut_index *index) {
+    const int32_t *first = index_face_pieces(index), *start = index_piece_corners(index),
+                  *corners = index_corners(index);
+    if (first[0] != 0 || first[index->face_count] != index->piece_count ||
+        start[index->piece_count] != index->corner_count)
+        return false;
+    for (int64_t f = 0; f < index->face_count; f++)
+        if (first[f + 1] <= first[f]) return false;
+    for (int64_t p = 0; p < index->piece_count; p++)
+        if (start[p] < 0 || start[p + 1] < start[p] + 3) return false;
+    for (int64_t c = 0; c < index->corner_count; c++)
+        if (corners[c] < 0 || corners[c] >= index->vertex_count) return false;
+    return true;
+}
+
 abut_status index_validate(const abut_index *index, abut_error *error) {
     if (index->magic != INDEX_MAGIC || index->version != INDEX_VERSION)
         return fail(error, ABUT_FAILED, "the index has no valid head; build it again");
-    if (index->node_count < 1 || index->nodes < sizeof *index || index->nodes % 16 != 0 ||
-        index->nodes > index->bytes ||
-        (index->bytes - index->nodes) / sizeof(index_node) != (uint64_t)index->node_count || index->root != 0)
+    if (!has_sane_layout(index))
         return fail(error, ABUT_FAILED, "the index has impossible counts; build it again");
     size_t from = offsetof(abut_index, solid_hash);
     if (hash64((const char *)index + from, index->bytes - from, INDEX_VERSION) != index->hash)
         return fail(error, ABUT_FAILED, "the index does not match its content hash; build it again");
+    if (!has_sane_pieces(index))
+        return fail(error, ABUT_FAILED, "the index has impossible pieces; build it again");
     int64_t links = 0, count[4] = {0}, cells = 0;
     for (int64_t i = 0; i < index->node_count; i++) {
         const index_node *n = &index_nodes(index)[i];
