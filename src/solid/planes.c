@@ -216,42 +216,43 @@ static abut_status make_clusters(topology *t, clusters *k, abut_error *error) {
 
 /* ---- the table */
 
-/* Order of the clusters, largest area first, ties by number: radix sort on the upper 33 bits of the area. */
-static bool order_by_area(topology *t, const clusters *k, int32_t **order_out) {
-    enum { BITS = 11, BUCKETS = 1 << BITS };
-    int32_t *order = scratch_take(&t->memory, k->count, sizeof *order);
-    int32_t *other = scratch_take(&t->memory, k->count, sizeof *other);
+/* Orders a list of clusters by area, largest first, ties by place: radix sort on the upper 33 bits of the
+ * area. */
+static bool order_by_area(topology *t, const clusters *k, int32_t *list, int32_t count) {
+    enum { BITS = 11, BUCKETS = 1 << BITS, PASSES = 3 };
+    int32_t *other = scratch_take(&t->memory, count, sizeof *other), *from = list, *to = other;
     int32_t *start = scratch_take(&t->memory, BUCKETS + 1, sizeof *start);
-    if (!order || !other || !start) return false;
-    for (int32_t i = 0; i < k->count; i++) order[i] = i;
-    for (int shift = 31; shift < 64; shift += BITS) {
+    if (!other || !start) return false;
+    for (int pass = 0; pass < PASSES; pass++) {
+        int shift = 64 - (PASSES - pass) * BITS;
         memset(start, 0, (BUCKETS + 1) * sizeof *start);
-        for (int pass = 0; pass < 2; pass++) {
-            for (int32_t i = 0; i < k->count; i++) {
+        for (int place = 0; place < 2; place++) {
+            for (int32_t i = 0; i < count; i++) {
                 uint64_t bits;
-                memcpy(&bits, &k->area[order[i]], sizeof bits);
+                memcpy(&bits, &k->area[from[i]], sizeof bits);
                 int32_t bucket = (int32_t)(~bits >> shift & (BUCKETS - 1));
-                if (pass == 0)
+                if (place == 0)
                     start[bucket + 1]++;
                 else
-                    other[start[bucket]++] = order[i];
+                    to[start[bucket]++] = from[i];
             }
-            for (int b = 0; pass == 0 && b < BUCKETS; b++) start[b + 1] += start[b];
+            for (int b = 0; place == 0 && b < BUCKETS; b++) start[b + 1] += start[b];
         }
-        int32_t *swap = order;
-        order = other, other = swap;
+        int32_t *swap = from;
+        from = to, to = swap;
     }
+    if (from != list) memcpy(list, from, (size_t)count * sizeof *list);
     scratch_drop(&t->memory, other);
     scratch_drop(&t->memory, start);
-    *order_out = order;
     return true;
 }
 
 /* Cells of (n, d / D), much larger than the differences between equal planes.  n is turned towards a fixed
  * direction first, so that antiparallel planes meet. */
 typedef struct plane_hash {
-    map64 cells;
-    int32_t *next;
+    map64 cells;   /* cell -> its last entry */
+    int32_t *next; /* of entry `first` + i: the entry before it in the same cell, or -1 */
+    int32_t first;
 } plane_hash;
 #define CELL    (1.0 / 8192)
 #define CLOSE   1e-5
@@ -267,27 +268,51 @@ static void plane_numbers(plane p, double diagonal, double numbers[4]) {
     numbers[0] = p.n.x, numbers[1] = p.n.y, numbers[2] = p.n.z, numbers[3] = p.d / diagonal;
 }
 
+/* The cells within CLOSE of a plane, which are mostly one. */
+typedef struct cell_range {
+    int64_t lower[4], upper[4];
+} cell_range;
+static cell_range cells_near(plane p, double diagonal) {
+    cell_range r;
+    double numbers[4];
+    plane_numbers(p, diagonal, numbers);
+    for (int i = 0; i < 4; i++) {
+        r.lower[i] = (int64_t)floor((numbers[i] - CLOSE) * (1 / CELL));
+        r.upper[i] = (int64_t)floor((numbers[i] + CLOSE) * (1 / CELL));
+    }
+    return r;
+}
+/* The next cell of the range; false after the last. */
+static bool cell_advance(const cell_range *r, int64_t cell[4]) {
+    for (int i = 3; i >= 0; i--) {
+        if (++cell[i] <= r->upper[i]) return true;
+        cell[i] = r->lower[i];
+    }
+    return false;
+}
+
+/* Turned towards the fixed direction; `way` is -1 where it was turned round.  Planes about at right angles to
+ * that direction may be turned either way. */
+static plane turn_plane(plane p, int8_t *way, bool *either) {
+    double turn = vec3_dot(p.n, TURN_TO);
+    *way = turn < 0 ? -1 : 1;
+    *either = fabs(turn) < 4 * CLOSE;
+    return turn < 0 ? plane_flip(p) : p;
+}
+
 /* The entry that the cluster lies on, or -1. */
 static int32_t find_plane(const topology *t, const clusters *k, int32_t cluster, const plane_table *table,
                           const plane_hash *hash, plane p) {
-    double numbers[4];
-    int64_t lower[4], upper[4], cell[4];
-    plane_numbers(p, t->diagonal, numbers);
-    for (int i = 0; i < 4; i++) {
-        lower[i] = (int64_t)floor((numbers[i] - CLOSE) / CELL);
-        upper[i] = (int64_t)floor((numbers[i] + CLOSE) / CELL);
-    }
+    cell_range near = cells_near(p, t->diagonal);
+    int64_t cell[4];
+    memcpy(cell, near.lower, sizeof cell);
     int budget = CANDIDATES;
-    for (cell[0] = lower[0]; cell[0] <= upper[0]; cell[0]++)
-        for (cell[1] = lower[1]; cell[1] <= upper[1]; cell[1]++)
-            for (cell[2] = lower[2]; cell[2] <= upper[2]; cell[2]++)
-                for (cell[3] = lower[3]; cell[3] <= upper[3]; cell[3]++) {
-                    const int32_t *head = map64_get(&hash->cells, plane_key(cell));
-                    for (int32_t i = head ? *head : -1; i >= 0 && budget > 0; i = hash->next[i], budget--)
-                        if (vec3_dot(table->planes[i].n, p.n) > 0.9 &&
-                            cluster_is_flat(t, k, cluster, table->planes[i]))
-                            return i;
-                }
+    do {
+        const int32_t *head = map64_get(&hash->cells, plane_key(cell));
+        for (int32_t i = head ? *head : -1; i >= 0 && budget > 0; i = hash->next[i - hash->first], budget--)
+            if (vec3_dot(table->planes[i].n, p.n) > 0.9 && cluster_is_flat(t, k, cluster, table->planes[i]))
+                return i;
+    } while (cell_advance(&near, cell));
     return -1;
 }
 
@@ -296,39 +321,93 @@ static bool put_plane(const abut_context *context, plane_table *table, plane_has
     double numbers[4];
     int64_t cell[4];
     plane_numbers(p, diagonal, numbers);
-    for (int i = 0; i < 4; i++) cell[i] = (int64_t)floor(numbers[i] / CELL);
+    for (int i = 0; i < 4; i++) cell[i] = (int64_t)floor(numbers[i] * (1 / CELL));
     int32_t *head = map64_put(context, &hash->cells, plane_key(cell), -1);
     if (!head) return false;
-    hash->next[table->plane_count] = *head;
+    hash->next[table->plane_count - hash->first] = *head;
     *head = table->plane_count;
     table->planes[table->plane_count++] = p;
     return true;
 }
 
-/* plane_id and sign of every cluster, largest first. */
-static bool fill_table(topology *t, const clusters *k, const int32_t *order, plane_table *table,
-                       int32_t *plane_id, int8_t *sign) {
-    plane_hash hash = {.next = scratch_take(&t->memory, k->count, sizeof(int32_t))};
+/* Two bits a cell, hashed without keys: no plane near it, one, or more.  Cells that share their bits look
+ * crowded, which costs time but is not wrong. */
+typedef struct cell_counts {
+    uint64_t *bits;
+    uint64_t mask; /* of the cell number */
+} cell_counts;
+enum { CELLS_PER_WORD = 32, CELLS_PER_CLUSTER = 32 };
+
+/* Enters the plane in all cells near it; or asks whether it is alone in them. */
+static bool visit_cells(const cell_counts *counts, plane p, double diagonal, bool ask) {
+    cell_range near = cells_near(p, diagonal);
+    int64_t cell[4];
+    memcpy(cell, near.lower, sizeof cell);
+    bool alone = true;
+    do {
+        uint64_t slot = hash64_mix(plane_key(cell)) & counts->mask;
+        uint64_t *word = &counts->bits[slot / CELLS_PER_WORD];
+        int shift = (int)(slot % CELLS_PER_WORD) * 2;
+        uint64_t count = *word >> shift & 3;
+        alone &= count <= 1;
+        if (!ask && count < 2) *word += (uint64_t)1 << shift;
+    } while (cell_advance(&near, cell));
+    return alone;
+}
+
+/* Most clusters of a curved surface have no other plane near theirs: each is an entry of its own, in the
+ * order of the file.  The others are left for the hash: their list goes to *crowded. */
+static bool fill_lonely(topology *t, const clusters *k, plane_table *table, int32_t *plane_id, int8_t *sign,
+                        int32_t *crowded, int32_t *crowded_count) {
+    int64_t cells = 64 * CELLS_PER_WORD;
+    while (cells < CELLS_PER_CLUSTER * (int64_t)k->count) cells *= 2;
+    cell_counts counts = {scratch_clear(&t->memory, cells / CELLS_PER_WORD, sizeof *counts.bits),
+                          (uint64_t)cells - 1};
+    if (!counts.bits) return false;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < k->count; i++) {
+            bool either;
+            plane p = turn_plane(k->fit[i], &sign[i], &either);
+            bool alone = visit_cells(&counts, p, t->diagonal, pass == 1);
+            if (either) alone &= visit_cells(&counts, plane_flip(p), t->diagonal, pass == 1);
+            if (pass == 0) continue;
+            plane_id[i] = alone ? table->plane_count : -1;
+            if (alone)
+                table->planes[table->plane_count++] = p;
+            else
+                crowded[(*crowded_count)++] = i;
+        }
+    scratch_drop(&t->memory, counts.bits);
+    return true;
+}
+
+/* plane_id and sign of every cluster: the lonely ones, then the others, largest first. */
+static bool fill_table(topology *t, const clusters *k, plane_table *table, int32_t *plane_id, int8_t *sign) {
+    int32_t *crowded = scratch_take(&t->memory, k->count, sizeof *crowded), count = 0;
+    if (!crowded || !fill_lonely(t, k, table, plane_id, sign, crowded, &count) ||
+        !order_by_area(t, k, crowded, count))
+        return false;
+    plane_hash hash = {.next = scratch_take(&t->memory, count, sizeof *hash.next),
+                       .first = table->plane_count};
     bool fine = hash.next != NULL;
-    for (int32_t j = 0; fine && j < k->count; j++) {
-        int32_t i = order[j];
-        plane p = k->fit[i];
-        double turn = vec3_dot(p.n, TURN_TO);
-        int8_t way = turn < 0 ? -1 : 1;
-        if (way < 0) p = plane_flip(p);
+    for (int32_t j = 0; fine && j < count; j++) {
+        int32_t i = crowded[j];
+        bool either;
+        plane p = turn_plane(k->fit[i], &sign[i], &either);
         int32_t found = find_plane(t, k, i, table, &hash, p);
-        if (found < 0 && fabs(turn) < 4 * CLOSE) { /* so far from the direction that both turns occur */
+        if (found < 0 && either) {
             found = find_plane(t, k, i, table, &hash, plane_flip(p));
-            if (found >= 0) way = (int8_t)-way;
+            if (found >= 0) sign[i] = (int8_t)-sign[i];
         }
         if (found < 0) {
             found = table->plane_count;
             fine = put_plane(t->context, table, &hash, p, t->diagonal);
         }
-        plane_id[i] = found, sign[i] = way;
+        plane_id[i] = found;
     }
     map64_free(t->context, &hash.cells);
     scratch_drop(&t->memory, hash.next);
+    scratch_drop(&t->memory, crowded);
     return fine;
 }
 
@@ -401,16 +480,14 @@ abut_status planes_make(topology *t, bool keep_facets, plane_table *table, abut_
     abut_status status = make_clusters(t, &k, error);
     if (status) return status;
     scratch *s = &t->memory;
-    int32_t *order = NULL;
-    if (!order_by_area(t, &k, &order)) return fail_memory(error);
     int32_t *plane_id = scratch_take(s, k.count, sizeof *plane_id);
     int8_t *sign = scratch_take(s, k.count, sizeof *sign);
     table->planes = scratch_take(s, k.count, sizeof *table->planes);
-    if (!plane_id || !sign || !table->planes || !fill_table(t, &k, order, table, plane_id, sign) ||
+    if (!plane_id || !sign || !table->planes || !fill_table(t, &k, table, plane_id, sign) ||
         !refit_planes(t, &k, table, plane_id, sign) ||
         !make_regions(t, &k, keep_facets, plane_id, sign, table))
         return fail_memory(error);
-    void *done[] = {order, plane_id, sign, k.of, k.start, k.faces, k.fit, k.area};
+    void *done[] = {plane_id, sign, k.of, k.start, k.faces, k.fit, k.area};
     for (int i = 0; i < COUNT_OF(done); i++) scratch_drop(s, done[i]);
     return ABUT_OK;
 }

@@ -5,13 +5,43 @@
 
 /* ---- scratch */
 
+/* The smallest waiting block that is large enough, unless that would waste more than half of it. */
+static int waiting_block(const scratch *s, size_t bytes) {
+    int best = -1;
+    for (int i = 0; i < s->used; i++) {
+        size_t held = s->items[i].bytes;
+        if (s->items[i].taken || held < bytes || held / 2 > bytes) continue;
+        if (best < 0 || held < s->items[best].bytes) best = i;
+    }
+    return best;
+}
+
+/* Without a free place the largest waiting block goes. */
+static bool free_place(scratch *s) {
+    if (s->used < SCRATCH_BLOCKS) return true;
+    int largest = -1;
+    for (int i = 0; i < s->used; i++)
+        if (!s->items[i].taken && (largest < 0 || s->items[i].bytes > s->items[largest].bytes)) largest = i;
+    if (largest < 0) return false;
+    mem_free(s->context, s->items[largest].block, s->items[largest].bytes, 1);
+    s->items[largest] = s->items[--s->used];
+    return true;
+}
+
 void *scratch_take(scratch *s, int64_t count, size_t size) {
-    if (s->used == SCRATCH_BLOCKS || count < 0) return NULL;
-    void *block = mem_alloc(s->context, (size_t)count, size);
+    size_t bytes;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes)) return NULL;
+    int waiting = waiting_block(s, bytes);
+    if (waiting >= 0) {
+        s->items[waiting].taken = true;
+        return s->items[waiting].block;
+    }
+    if (!free_place(s)) return NULL;
+    void *block = mem_alloc(s->context, bytes, 1);
     if (!block) return NULL;
     s->items[s->used].block = block;
-    s->items[s->used].count = (size_t)count;
-    s->items[s->used++].size = size;
+    s->items[s->used].bytes = bytes;
+    s->items[s->used++].taken = true;
     return block;
 }
 
@@ -21,19 +51,21 @@ void *scratch_clear(scratch *s, int64_t count, size_t size) {
 }
 
 void scratch_drop(scratch *s, void *block) {
-    for (int i = 0; block && i < s->used; i++) {
-        if (s->items[i].block != block) continue;
-        mem_free(s->context, block, s->items[i].count, s->items[i].size);
+    for (int i = 0; block && i < s->used; i++)
+        if (s->items[i].block == block) s->items[i].taken = false;
+}
+
+void scratch_trim(scratch *s) {
+    for (int i = s->used - 1; i >= 0; i--) {
+        if (s->items[i].taken) continue;
+        mem_free(s->context, s->items[i].block, s->items[i].bytes, 1);
         s->items[i] = s->items[--s->used];
-        return;
     }
 }
 
 void scratch_free(scratch *s) {
-    while (s->used > 0) {
-        s->used--;
-        mem_free(s->context, s->items[s->used].block, s->items[s->used].count, s->items[s->used].size);
-    }
+    for (int i = 0; i < s->used; i++) s->items[i].taken = false;
+    scratch_trim(s);
 }
 
 /* ---- union-find */

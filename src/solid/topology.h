@@ -14,19 +14,22 @@
 
 #include "solid/solid.h"
 
-/* Scratch of one call: blocks from the context that are freed together, or earlier by scratch_drop. */
+/* Scratch of one call: blocks from the context that are freed together.  A dropped block waits for the next
+ * one of about its size, which is faster than fresh pages; scratch_trim gives the waiting ones back. */
 enum { SCRATCH_BLOCKS = 48 };
 typedef struct scratch {
     const abut_context *context;
     struct {
         void *block;
-        size_t count, size;
+        size_t bytes;
+        bool taken;
     } items[SCRATCH_BLOCKS];
     int used;
 } scratch;
 void *scratch_take(scratch *s, int64_t count, size_t size);  /* not cleared; NULL when memory is out */
 void *scratch_clear(scratch *s, int64_t count, size_t size); /* cleared */
 void scratch_drop(scratch *s, void *block);                  /* NULL is allowed */
+void scratch_trim(scratch *s);
 void scratch_free(scratch *s);
 
 enum {
