@@ -95,19 +95,17 @@ static int run_qhull(double *coordinates, int count, FILE *messages, facet_list 
     return code;
 }
 
-/* Centred and scaled to a box of diagonal 1: Qhull's tolerances are about numbers of that size. */
-static double *normalised(const abut_context *context, const vec3 *points, int64_t count, double *diagonal) {
-    box bounds = box_empty();
-    for (int64_t i = 0; i < count; i++) bounds = box_add_point(bounds, points[i]);
-    *diagonal = box_diagonal(bounds);
-    double *out =
-        *diagonal > 0 && isfinite(*diagonal) ? mem_alloc(context, (size_t)count, 3 * sizeof *out) : NULL;
-    vec3 middle = box_center(bounds);
-    for (int64_t i = 0; out && i < count; i++) {
-        vec3 p = vec3_scale(vec3_sub(points[i], middle), 1 / *diagonal);
-        out[3 * i] = p.x, out[3 * i + 1] = p.y, out[3 * i + 2] = p.z;
-    }
-    return out;
+/* Qhull's tolerances are relative to the largest coordinate: the points are moved to their middle and scaled
+ * by a power of two (exact) to about 1. */
+static double *normalised(const abut_context *context, const vec3 *points, int64_t count, box bounds) {
+    double *scaled = mem_alloc(context, (size_t)count, 3 * sizeof *scaled);
+    vec3 middle = vec3_add(vec3_scale(bounds.lower, 0.5), vec3_scale(bounds.upper, 0.5));
+    int exponent;
+    frexp(vec3_max_abs(vec3_sub(vec3_scale(bounds.upper, 0.5), vec3_scale(bounds.lower, 0.5))), &exponent);
+    for (int64_t i = 0; scaled && i < count; i++)
+        for (int k = 0; k < 3; k++)
+            scaled[3 * i + k] = ldexp(vec3_at(points[i], k) - vec3_at(middle, k), -exponent);
+    return scaled;
 }
 
 /* Every edge has two faces that run along it in opposite directions, every used corner has three edges or
@@ -159,33 +157,46 @@ static abut_status copy_facets(const abut_context *context, const facet_list *li
     return ABUT_OK;
 }
 
-static abut_status check_points(const vec3 *points, int64_t count, abut_error *error) {
+static abut_status refuse_flat(int64_t count, abut_error *error) {
+    return fail(
+        error, ABUT_INVALID,
+        "the %lld points of the hull lie in one plane, on one line or in one point; a hull needs four "
+        "points that do not",
+        (long long)count);
+}
+
+static abut_status check_points(const vec3 *points, int64_t count, box *bounds, abut_error *error) {
     if (count < 4)
-        return fail(error, ABUT_INVALID, "a hull of %lld points has no inside; give at least 4 points",
+        return fail(error, ABUT_INVALID, "a hull of %lld points is asked for; give at least 4",
                     (long long)count);
     if (count > MOST_POINTS)
         return fail(error, ABUT_INVALID,
                     "a hull of %lld points is more than the %d that are taken; thin them out",
                     (long long)count, MOST_POINTS);
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count; i++) {
         if (!vec3_is_finite(points[i]))
-            return fail(error, ABUT_INVALID, "point %lld of a hull is not finite; correct it or leave it out",
-                        (long long)i);
+            return fail(error, ABUT_INVALID, "point %lld of the hull is not finite (%g, %g, %g); correct it",
+                        (long long)i, points[i].x, points[i].y, points[i].z);
+        *bounds = box_add_point(*bounds, points[i]);
+    }
+    vec3 size = vec3_sub(bounds->upper, bounds->lower);
+    if (!(size.x > 0 && size.y > 0 && size.z > 0)) return refuse_flat(count, error);
     return ABUT_OK;
 }
 
-abut_status convex_hull_polygons(const abut_context *context, const vec3 *points, int64_t count,
-                                 hull_polygons *out, abut_error *error) {
-    *out = (hull_polygons){0};
-    abut_status status = check_points(points, count, error);
-    if (status != ABUT_OK) return status;
-    double diagonal;
-    double *coordinates = normalised(context, points, count, &diagonal);
-    if (!coordinates && diagonal > 0 && isfinite(diagonal)) return fail_memory(error);
-    if (!coordinates)
-        return fail(error, ABUT_INVALID, "the points of a hull span %g m; they must span a finite volume",
-                    diagonal);
+static abut_status refuse(int code, int64_t count, const char *text, abut_error *error) {
+    if (code == qh_ERRmem) return fail_memory(error);
+    if (code == qh_ERRsingular || code == qh_ERRinput || code == qh_ERRprec) return refuse_flat(count, error);
+    return fail(error, ABUT_FAILED,
+                "Qhull gave up on the %lld points (%.120s); remove points that nearly coincide",
+                (long long)count, text ? text : "");
+}
 
+/* Qhull's polygons of points that have been checked. */
+static abut_status make_polygons(const abut_context *context, const vec3 *points, int64_t count, box bounds,
+                                 hull_polygons *out, abut_error *error) {
+    double *coordinates = normalised(context, points, count, bounds);
+    if (!coordinates) return fail_memory(error);
     char *text = NULL;
     size_t length = 0;
     FILE *messages = open_memstream(&text, &length);
@@ -193,30 +204,24 @@ abut_status convex_hull_polygons(const abut_context *context, const vec3 *points
     int code = messages ? run_qhull(coordinates, (int)count, messages, &list) : qh_ERRmem;
     if (messages) fclose(messages);
     mem_free(context, coordinates, (size_t)count, 3 * sizeof *coordinates);
+    abut_status status = code ? refuse(code, count, text, error) : copy_facets(context, &list, out, error);
+    free(text), free(list.words), free(list.normals);
+    return status;
+}
 
+abut_status convex_hull_polygons(const abut_context *context, const vec3 *points, int64_t count,
+                                 hull_polygons *out, abut_error *error) {
+    *out = (hull_polygons){0};
+    box bounds = box_empty();
+    abut_status status = check_points(points, count, &bounds, error);
+    if (status != ABUT_OK) return status;
+    status = make_polygons(context, points, count, bounds, out, error);
     bool memory = true;
-    if (code == qh_ERRmem)
-        status = fail_memory(error);
-    else if (code == qh_ERRsingular || code == qh_ERRinput)
-        status = fail(error, ABUT_INVALID,
-                      "the %lld points of a hull lie in one plane; give points that span a volume",
-                      (long long)count);
-    else if (code)
-        status = fail(error, ABUT_FAILED,
-                      "Qhull gave up on %lld points (%.120s); move points that nearly coincide",
-                      (long long)count, text ? text : "");
-    else
-        status = copy_facets(context, &list, out, error);
-    free(text);
-    free(list.words), free(list.normals);
     if (status == ABUT_OK && !is_closed(context, out, count, &memory))
-        status = memory
-                     ? fail(error, ABUT_FAILED,
-                            "the hull of %lld points has ambiguous facets; move points that nearly coincide",
-                            (long long)count)
-                     : fail_memory(error);
-    else if (!memory)
-        status = fail_memory(error);
+        status = fail(error, ABUT_FAILED,
+                      "the hull of %lld points has ambiguous facets; remove points that nearly coincide",
+                      (long long)count);
+    if (!memory) status = fail_memory(error);
     if (status != ABUT_OK) convex_hull_free(context, out);
     return status;
 }

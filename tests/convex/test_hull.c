@@ -245,10 +245,10 @@ static void test_bad_input(void **state) {
     for (int i = 0; i < 20; i++) flat[i] = quat_rotate(turn, vec3_make(cos(i), sin(i * 1.7), 0.25));
     refuse(flat, 3, "at least 4");
     refuse(flat, 0, "at least 4");
-    refuse(flat, 20, "volume");
-    refuse(same, 8, "finite volume");
+    refuse(flat, 20, "one plane");
+    refuse(same, 8, "one point");
     for (int i = 0; i < 20; i++) flat[i] = vec3_make(i, 2 * i, 3 * i);
-    refuse(flat, 20, "volume");
+    refuse(flat, 20, "one plane");
     flat[7].y = NAN;
     refuse(flat, 20, "point 7");
     flat[7].y = INFINITY;
