@@ -69,10 +69,11 @@ static int worst_margin(const contact_load *loads, int count) {
     return worst;
 }
 
-static bool has_sticking_cone(const group_system *s) {
-    for (int k = 0; k < s->cone_count; k++)
-        if (s->cones[k].mode == FRICTION_STICK) return true;
-    return false;
+/* The smallest margin of all cones in the solution z. */
+static double smallest_margin(const group_system *s, const double *z) {
+    double least = 1;
+    for (int k = 0; k < s->cone_count; k++) least = fmin(least, share_cone_margin(s, &s->cones[k], z));
+    return least;
 }
 
 /* The distribution that is shown: the solver's, one inside all cones, or (config.distribute) that of least
@@ -82,7 +83,7 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     dense d;
     bool memory = true;
     memcpy(z, sol->z, (size_t)s->count * sizeof(double));
-    if (!config->distribute && !has_sticking_cone(s)) return ABUT_OK;
+    if (!config->distribute && smallest_margin(s, z) >= 0) return ABUT_OK;
     if (!dense_make(s, scratch, &d)) return fail_memory(error);
     double margin = share_margin(&d, sol, config->tolerance, scratch, z, &memory);
     if (!memory) return fail_memory(error);
@@ -90,9 +91,7 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     double *least = arena_alloc(scratch, (size_t)s->count + 1, sizeof(double));
     if (!least || !share_least_norm(&d, sol, config->tolerance, scratch, least, determined))
         return fail_memory(error);
-    double inside = 1;
-    for (int k = 0; k < s->cone_count; k++) inside = fmin(inside, share_cone_margin(s, &s->cones[k], least));
-    if (inside >= fmin(margin, 0)) memcpy(z, least, (size_t)s->count * sizeof(double));
+    if (smallest_margin(s, least) >= fmin(margin, 0)) memcpy(z, least, (size_t)s->count * sizeof(double));
     return ABUT_OK;
 }
 

@@ -28,33 +28,6 @@ static double scale_of(const group_system *s) {
     return most > 0 ? most : 1;
 }
 
-/* ---- symmetric */
-
-static abut_status solve_symmetric(const group_system *s, double tolerance, int budget,
-                                   const group_scratch *scratch, system_solution *out, abut_error *error) {
-    row_matrix a;
-    abut_status status = row_assemble(s->rows, s->count, s->g->motions, s->g->inertias, s->g->body_count,
-                                      scratch->arena, &a, error);
-    if (status != ABUT_OK) return status;
-    abut_lcp problem = {.size = s->count,
-                        .row_start = a.start,
-                        .column = a.column,
-                        .value = a.value,
-                        .b = s->b,
-                        .lo = s->lo,
-                        .hi = s->hi};
-    abut_lcp_config config = abut_default_lcp_config();
-    config.warm = true, config.nearest = true, config.tolerance = tolerance, config.budget = budget;
-    abut_lcp_result result;
-    status = abut_lcp_solve(scratch->lcp, &problem, &config, out->state, out->z, out->w, &result, error);
-    out->pivots += result.pivots;
-    if (status == ABUT_NO_MEMORY || status == ABUT_INVALID) return status;
-    out->outcome = status == ABUT_OK           ? SYSTEM_SOLVED
-                   : status == ABUT_INFEASIBLE ? SYSTEM_NO_SOLUTION
-                                               : SYSTEM_BUDGET;
-    return ABUT_OK;
-}
-
 /* ---- dense: columns in the space of unit masses */
 
 bool dense_make(const group_system *s, arena *scratch, dense *out) {
@@ -105,11 +78,17 @@ bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *
     if (!c || !y || !least_norm_factor(wf, n, count, DENSE_RANK, scratch, &range)) return false;
     for (int i = 0; i < count; i++) c[i] = -(s->b[list[i]] + dot(wf + (size_t)n * i, fixed, n));
     least_norm_solve_transposed(&range, c, y);
+    double *zf = arena_alloc(scratch, (size_t)count + 1, sizeof(double));
+    if (!zf) return false;
+    if (s->symmetric) {
+        least_norm_solve(&range, y, zf);
+        for (int i = 0; i < count; i++) z[list[i]] = zf[i];
+        return true;
+    }
 
     double *m = arena_alloc(scratch, (size_t)range.rank * count + 1, sizeof(double));
     double *g = arena_alloc(scratch, (size_t)range.rank + 1, sizeof(double));
-    double *zf = arena_alloc(scratch, (size_t)count + 1, sizeof(double));
-    if (!m || !g || !zf) return false;
+    if (!m || !g) return false;
     for (int k = 0; k < range.rank; k++) {
         g[k] = dot(range.q + (size_t)n * k, y, n);
         for (int i = 0; i < count; i++)
@@ -121,9 +100,10 @@ bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *
     return true;
 }
 
-/* The unknown that violates its bound or sign most, and the state it should have; -1.  Forces are compared as
- * the accelerations they cause alone. */
-static int worst_violation(const dense *d, const system_solution *sol, double tolerance, uint8_t *next) {
+/* The unknown that violates its bound or sign most (or the first that does), and the state it should have;
+ * -1. Forces are compared as the accelerations they cause alone. */
+static int worst_violation(const dense *d, const system_solution *sol, double tolerance, bool first,
+                           uint8_t *next) {
     const group_system *s = d->s;
     int worst = -1, n = d->space.dimension;
     double most = tolerance * sol->scale;
@@ -137,6 +117,7 @@ static int worst_violation(const dense *d, const system_solution *sol, double to
             double wrong = sol->state[i] == ABUT_LCP_AT_LOWER ? -sol->w[i] : sol->w[i];
             if (wrong > most) most = wrong, worst = i, *next = ABUT_LCP_FREE;
         }
+        if (first && worst >= 0) return worst;
     }
     return worst;
 }
@@ -153,8 +134,9 @@ static double free_error(const group_system *s, const system_solution *sol) {
     return most;
 }
 
-/* Pivots from the given states.  True when they end in a solution; false at the budget or where the free rows
- * have none.  *memory is false when memory is out. */
+/* Pivots from the given states: the worst violation first; after `count` steps the first one (Murty's rule,
+ * which cannot cycle where the matrix is a P-matrix).  True when they end in a solution; false at the budget
+ * or where the free rows have none.  *memory is false when memory is out. */
 static bool pivot(const dense *d, double tolerance, int budget, arena *scratch, system_solution *sol,
                   bool *memory) {
     for (int step = 0; step <= budget; step++) {
@@ -164,7 +146,7 @@ static bool pivot(const dense *d, double tolerance, int budget, arena *scratch, 
         if (!*memory) return false;
         evaluate(d->s, sol);
         uint8_t next = 0;
-        int worst = worst_violation(d, sol, tolerance, &next);
+        int worst = worst_violation(d, sol, tolerance, step > d->s->count, &next);
         if (worst < 0) return free_error(d->s, sol) <= tolerance * sol->scale;
         sol->state[worst] = next, sol->pivots++;
     }
@@ -199,55 +181,141 @@ bool dense_reduce(const dense *d, arena *scratch, dense_reduced *out) {
     return true;
 }
 
-static bool lemke_states(const dense *d, const group_scratch *scratch, int budget, system_solution *sol,
-                         bool *memory) {
+/* The columns P V of the listed unknowns. */
+static double *projected_columns(const dense *d, const dense_reduced *r, arena *scratch) {
+    size_t n = (size_t)d->space.dimension;
+    double *m = arena_alloc(scratch, n * r->count + 1, sizeof(double));
+    for (int j = 0; m && j < r->count; j++) {
+        memcpy(m + n * j, d->v + n * r->list[j], n * sizeof(double));
+        least_norm_take_out(&r->bilateral, m + n * j);
+    }
+    return m;
+}
+
+static void set_states(const group_system *s, const dense_reduced *r, const uint8_t *state,
+                       system_solution *sol) {
+    for (int i = 0; i < s->count; i++) sol->state[i] = ABUT_LCP_FREE;
+    for (int j = 0; j < r->count; j++) sol->state[r->list[j]] = state[j];
+}
+
+/* States from Lemke's method.  INFEASIBLE: its path ended in a ray. */
+static abut_status lemke_states(const dense *d, const dense_reduced *r, const double *columns,
+                                const group_scratch *scratch, int budget, system_solution *sol) {
     const group_system *s = d->s;
     arena *a = scratch->arena;
-    dense_reduced r;
-    *memory = false;
-    if (!dense_reduce(d, a, &r)) return false;
-    int n = d->space.dimension, m = r.count;
+    int n = d->space.dimension, m = r->count;
     double *matrix = arena_alloc(a, (size_t)m * m + 1, sizeof(double));
-    double *v = arena_alloc(a, (size_t)n + 1, sizeof(double));
     double *array = arena_alloc(a, 5 * (size_t)m + 1, sizeof(double));
     uint8_t *state = arena_alloc(a, (size_t)m + 1, 1);
-    if (!matrix || !v || !array || !state) return false;
+    if (!matrix || !array || !state) return ABUT_NO_MEMORY;
     double *b = array, *lo = b + m, *hi = lo + m, *z = hi + m, *w = z + m;
     for (int j = 0; j < m; j++) {
-        memcpy(v, d->v + (size_t)n * r.list[j], (size_t)n * sizeof(double));
-        least_norm_take_out(&r.bilateral, v);
-        for (int i = 0; i < m; i++) matrix[(size_t)i * m + j] = dot(d->w + (size_t)n * r.list[i], v, n);
-        b[j] = s->b[r.list[j]] + dot(d->w + (size_t)n * r.list[j], r.y, n);
-        lo[j] = s->lo[r.list[j]], hi[j] = s->hi[r.list[j]];
+        const double *row_j = d->w + (size_t)n * r->list[j];
+        for (int i = 0; i < m; i++)
+            matrix[(size_t)i * m + j] = dot(d->w + (size_t)n * r->list[i], columns + (size_t)n * j, n);
+        b[j] = s->b[r->list[j]] + dot(row_j, r->y, n);
+        lo[j] = s->lo[r->list[j]], hi[j] = s->hi[r->list[j]];
     }
     abut_lcp problem = {.size = m, .dense = matrix, .b = b, .lo = lo, .hi = hi};
     abut_lcp_config config = abut_default_lcp_config();
     config.method = ABUT_LCP_LEMKE, config.budget = budget;
     abut_lcp_result result;
     abut_status status = abut_lcp_solve(scratch->lcp, &problem, &config, state, z, w, &result, NULL);
-    *memory = status != ABUT_NO_MEMORY;
     sol->pivots += result.pivots;
-    if (status != ABUT_OK) return false;
-    for (int i = 0; i < s->count; i++) sol->state[i] = ABUT_LCP_FREE;
-    for (int j = 0; j < m; j++) sol->state[r.list[j]] = state[j];
+    if (status == ABUT_OK) set_states(s, r, state, sol);
+    return status;
+}
+
+/* States from projected Gauss-Seidel: z <- clamp(z - w / A_ii). */
+static bool sweep_states(const dense *d, const dense_reduced *r, const double *columns, int sweeps,
+                         arena *scratch, system_solution *sol) {
+    const group_system *s = d->s;
+    int n = d->space.dimension;
+    double *y = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
+    double *z = arena_alloc(scratch, (size_t)r->count + 1, sizeof(double));
+    uint8_t *state = arena_alloc(scratch, (size_t)r->count + 1, 1);
+    if (!y || !z || !state) return false;
+    memcpy(y, r->y, (size_t)n * sizeof(double));
+    for (int j = 0; j < r->count; j++) {
+        z[j] = fmax(s->lo[r->list[j]], fmin(s->hi[r->list[j]], 0));
+        for (int k = 0; k < n; k++) y[k] += z[j] * columns[(size_t)n * j + k];
+    }
+    for (int sweep = 0; sweep < sweeps; sweep++)
+        for (int j = 0; j < r->count; j++) {
+            int i = r->list[j];
+            const double *v = columns + (size_t)n * j, *w = d->w + (size_t)n * i;
+            double mobility = dot(w, v, n);
+            if (!(mobility > 0)) continue;
+            double next = fmin(fmax(z[j] - (s->b[i] + dot(w, y, n)) / mobility, s->lo[i]), s->hi[i]);
+            for (int k = 0; k < n; k++) y[k] += (next - z[j]) * v[k];
+            z[j] = next;
+            state[j] = next <= s->lo[i]   ? ABUT_LCP_AT_LOWER
+                       : next >= s->hi[i] ? ABUT_LCP_AT_UPPER
+                                          : ABUT_LCP_FREE;
+        }
+    set_states(s, r, state, sol);
     return true;
 }
 
+/* The chain: remembered states, Lemke, sweeps; each followed by pivots.  There is no solution where Lemke's
+ * path ends in a ray, or where nothing of this finds one: forces that grow without bound look like that. */
 static abut_status solve_with_slip(const group_system *s, double tolerance, int budget,
                                    const group_scratch *scratch, system_solution *sol, abut_error *error) {
     dense d;
-    bool memory = dense_make(s, scratch->arena, &d);
-    int pivots = 2 * s->count + 10;
-    if (memory && pivot(&d, tolerance, pivots, scratch->arena, sol, &memory)) return ABUT_OK;
-    if (!memory) return fail_memory(error);
-    bool found = lemke_states(&d, scratch, budget, sol, &memory);
-    if (!memory) return fail_memory(error);
-    if (!found) {
+    dense_reduced r;
+    arena *a = scratch->arena;
+    bool memory = dense_make(s, a, &d);
+    int pivots = s->count < 60 ? 2 * s->count + 10 : 40;
+    if (memory && pivot(&d, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
+    if (!memory || !dense_reduce(&d, a, &r)) return fail_memory(error);
+    double *columns = projected_columns(&d, &r, a);
+    if (!columns) return fail_memory(error);
+    abut_status status = lemke_states(&d, &r, columns, scratch, budget, sol);
+    if (status == ABUT_NO_MEMORY) return fail_memory(error);
+    if (status == ABUT_INFEASIBLE) {
         sol->outcome = SYSTEM_NO_SOLUTION;
         return ABUT_OK;
     }
-    if (!pivot(&d, tolerance, pivots, scratch->arena, sol, &memory)) sol->outcome = SYSTEM_BUDGET;
+    if (status == ABUT_OK && pivot(&d, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
+    memory = sweep_states(&d, &r, columns, 300, a, sol);
+    if (memory && pivot(&d, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
+    sol->outcome = SYSTEM_NO_SOLUTION;
     return memory ? ABUT_OK : fail_memory(error);
+}
+
+/* ---- symmetric */
+
+enum { SMALL_SYSTEM = 100 };
+
+static abut_status solve_symmetric(const group_system *s, double tolerance, int budget,
+                                   const group_scratch *scratch, system_solution *out, abut_error *error) {
+    if (s->count <= SMALL_SYSTEM) {
+        dense d;
+        bool memory = dense_make(s, scratch->arena, &d);
+        if (memory && pivot(&d, fmin(tolerance, 1e-10), 2, scratch->arena, out, &memory)) return ABUT_OK;
+        if (!memory) return fail_memory(error);
+    }
+    row_matrix a;
+    abut_status status = row_assemble(s->rows, s->count, s->g->motions, s->g->inertias, s->g->body_count,
+                                      scratch->arena, &a, error);
+    if (status != ABUT_OK) return status;
+    abut_lcp problem = {.size = s->count,
+                        .row_start = a.start,
+                        .column = a.column,
+                        .value = a.value,
+                        .b = s->b,
+                        .lo = s->lo,
+                        .hi = s->hi};
+    abut_lcp_config config = abut_default_lcp_config();
+    config.warm = true, config.nearest = true, config.tolerance = tolerance, config.budget = budget;
+    abut_lcp_result result;
+    status = abut_lcp_solve(scratch->lcp, &problem, &config, out->state, out->z, out->w, &result, error);
+    out->pivots += result.pivots;
+    if (status == ABUT_NO_MEMORY || status == ABUT_INVALID) return status;
+    out->outcome = status == ABUT_OK           ? SYSTEM_SOLVED
+                   : status == ABUT_INFEASIBLE ? SYSTEM_NO_SOLUTION
+                                               : SYSTEM_BUDGET;
+    return ABUT_OK;
 }
 
 /* ---- both */
@@ -286,6 +354,7 @@ abut_status system_solve(const group_system *s, double tolerance, int budget, co
                          : s->symmetric ? solve_symmetric(s, tolerance, budget, scratch, out, error)
                                         : solve_with_slip(s, tolerance, budget, scratch, out, error);
     if (status != ABUT_OK) return status;
+    for (int i = 0; i < s->count; i++) out->z[i] = fmin(fmax(out->z[i], s->lo[i]), s->hi[i]);
     evaluate(s, out);
     out->residual = residual_of(s, out) / out->scale;
     if (out->outcome == SYSTEM_NO_SOLUTION && s->symmetric &&

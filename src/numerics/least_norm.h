@@ -15,6 +15,7 @@
 typedef struct least_norm {
     int rows, cols, rank;
     double *q, *z, *s; /* q: rows x rank, z: cols x rank, s: rank x rank with leading dimension rank */
+    double *t;         /* scratch of the substitutions, rank */
 } least_norm;
 
 /* False when memory is out.  a is not changed; the factors live in the arena. */
