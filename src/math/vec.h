@@ -45,8 +45,13 @@ static inline vec3 vec3_unit(vec3 a) {
     return length > 0 ? vec3_scale(a, 1 / length) : a;
 }
 static inline double vec3_max_abs(vec3 a) { return fmax(fabs(a.x), fmax(fabs(a.y), fabs(a.z))); }
-static inline vec3 vec3_min(vec3 a, vec3 b) { return (vec3){fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z)}; }
-static inline vec3 vec3_max(vec3 a, vec3 b) { return (vec3){fmax(a.x, b.x), fmax(a.y, b.y), fmax(a.z, b.z)}; }
+/* by comparison, one instruction each where fmin would be a call */
+static inline vec3 vec3_min(vec3 a, vec3 b) {
+    return (vec3){a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y, a.z < b.z ? a.z : b.z};
+}
+static inline vec3 vec3_max(vec3 a, vec3 b) {
+    return (vec3){a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z};
+}
 static inline vec3 vec3_abs(vec3 a) { return (vec3){fabs(a.x), fabs(a.y), fabs(a.z)}; }
 /* component i of a, i = 0, 1, 2 */
 static inline double vec3_at(vec3 a, int i) { return i == 0 ? a.x : i == 1 ? a.y : a.z; }

@@ -19,17 +19,14 @@ typedef struct border {
     int32_t loop_count, corner_count;
     int32_t *valence;   /* border half-edges that start at a vertex; 0: it vanished */
     bool *straight;     /* of a vertex: removed from the middle of an edge */
+    bool *inner;        /* of a corner: between two faces of one region */
     int32_t *loops;     /* the loops in the order of their faces, the outer one first */
     int32_t *face_loop; /* region_count + 1: where its loops begin in `loops` */
 } border;
 
-static bool is_border(const border *b, int32_t c) {
-    return b->table->region[b->t->face[c]] != b->table->region[b->t->face[b->t->twin[c]]];
-}
-
 static int32_t border_next(const border *b, int32_t c) {
     int32_t n = topology_next(b->t, c);
-    while (!is_border(b, n)) n = topology_next(b->t, b->t->twin[n]);
+    while (b->inner[n]) n = topology_next(b->t, b->t->twin[n]);
     return n;
 }
 
@@ -46,10 +43,12 @@ static bool find_loops(border *b) {
     int32_t count = 0;
     b->valence = scratch_clear(&t->memory, t->vertex_count, sizeof *b->valence);
     b->straight = scratch_clear(&t->memory, t->vertex_count, sizeof *b->straight);
-    bool *seen = scratch_clear(&t->memory, t->corner_count, sizeof *seen);
-    if (!b->valence || !b->straight || !seen) return false;
+    bool *seen = scratch_take(&t->memory, t->corner_count, sizeof *seen);
+    b->inner = scratch_take(&t->memory, t->corner_count, sizeof *b->inner);
+    if (!b->valence || !b->straight || !seen || !b->inner) return false;
+    const int32_t *region = b->table->region;
     for (int32_t c = 0; c < t->corner_count; c++) {
-        seen[c] = !is_border(b, c);
+        b->inner[c] = seen[c] = region[t->face[c]] == region[t->face[t->twin[c]]];
         if (!seen[c]) b->valence[t->vertex[c]]++, count++;
     }
     b->corners = scratch_take(&t->memory, count, sizeof *b->corners);
@@ -66,6 +65,7 @@ static bool find_loops(border *b) {
     }
     b->loop_start[b->loop_count] = b->corner_count;
     scratch_drop(&t->memory, seen);
+    scratch_drop(&t->memory, b->inner);
     return true;
 }
 
@@ -130,14 +130,13 @@ static bool straighten_loop(border *b, int32_t loop, index_array *stack) {
     topology *t = b->t;
     int32_t first = b->loop_start[loop], size = b->loop_start[loop + 1] - first, start = -1, best = 0;
     bool any = false;
-    for (int32_t i = 0; i < size; i++) {
-        int32_t c = b->corners[first + i];
-        if (b->valence[t->vertex[c]] == 2) any = true;
-        if (start < 0 && is_fixed(b, first, size, i)) start = i;
-        if (lexicographically_less(topology_at(t, c), corner_at(b, first + best))) best = i;
-    }
+    for (int32_t i = 0; i < size && !any; i++) any = b->valence[t->vertex[b->corners[first + i]]] == 2;
     if (!any || size < 3) return true;
+    for (int32_t i = 0; i < size && start < 0; i++)
+        if (is_fixed(b, first, size, i)) start = i;
     if (start < 0) {
+        for (int32_t i = 0; i < size; i++)
+            if (lexicographically_less(corner_at(b, first + i), corner_at(b, first + best))) best = i;
         const int32_t *region = b->table->region;
         if (region[t->face[t->twin[b->corners[first]]]] < region[t->face[b->corners[first]]])
             return true; /* it is seen twice: decided from the other side */

@@ -10,9 +10,12 @@
 
 #include <float.h>
 
+/* A vertex v is written as ~v unless the faces around it are known not to meet (intersect_round_vertices):
+ * then equal non-negative numbers in two triangles say at once that they are fine. */
 typedef struct triangle {
     int32_t vertex[3], face;
 } triangle;
+static int32_t vertex_of(int32_t written) { return written < 0 ? ~written : written; }
 
 typedef struct float_box {
     float lower[3], upper[3];
@@ -41,18 +44,20 @@ static bool crosses_itself(const topology *t, const int32_t *corners, int32_t co
     return sum > area * (1 + 1e-6);
 }
 
-static abut_status add_polygon(topology *t, tree *out, int32_t face, plane p, double area,
+static void add_triangle(tree *out, const bool *round, const int32_t *corners, int32_t face) {
+    triangle *here = &out->triangles[out->count++];
+    for (int k = 0; k < 3; k++) here->vertex[k] = round[corners[k]] ? corners[k] : ~corners[k];
+    here->face = face;
+}
+
+static abut_status add_polygon(topology *t, tree *out, const bool *round, int32_t face, plane p, double area,
                                int_array *scratch_corners, face_pairs *found, abut_error *error) {
     int32_t first = topology_first(t, face), count = topology_size(t, face) - 2;
     if (!array_reserve(t->context, scratch_corners, 3 * (int64_t)count)) return fail_memory(error);
     int32_t *corners = scratch_corners->data;
     if (!triangulate_polygon(t->context, t->position, t->vertex + first, count + 2, p.n, corners))
         return fail_memory(error);
-    for (int32_t i = 0; i < count; i++) {
-        triangle *here = &out->triangles[out->count++];
-        for (int k = 0; k < 3; k++) here->vertex[k] = corners[3 * i + k];
-        here->face = face;
-    }
+    for (int32_t i = 0; i < count; i++) add_triangle(out, round, corners + 3 * i, face);
     face_pair self = {{face, face}, topology_at(t, first)};
     if (count > 1 && crosses_itself(t, corners, count, p.n, area) && !array_push(t->context, found, self))
         return fail_memory(error);
@@ -64,14 +69,19 @@ static abut_status make_triangles(topology *t, tree *out, face_pairs *found, abu
     int_array corners = {0};
     abut_status status = ABUT_OK;
     out->triangles = scratch_take(&t->memory, most, sizeof *out->triangles);
-    if (!out->triangles) return fail_memory(error);
+    bool *round = scratch_take(&t->memory, t->vertex_count, sizeof *round);
+    if (!out->triangles || !round || !intersect_round_vertices(t, round)) return fail_memory(error);
     for (int32_t f = 0; f < t->face_count && !status; f++) {
         double area;
         plane p = topology_plane(t, f, &area);
-        if (face_width(t, f, area) <= t->weld) continue;
-        status = add_polygon(t, out, f, p, area, &corners, found, error);
+        if (face_is_thin(t, f, area)) continue;
+        if (topology_size(t, f) == 3)
+            add_triangle(out, round, t->vertex + topology_first(t, f), f);
+        else
+            status = add_polygon(t, out, round, f, p, area, &corners, found, error);
     }
     array_free(t->context, &corners);
+    scratch_drop(&t->memory, round);
     return status;
 }
 
@@ -82,7 +92,8 @@ static float below(double x) { return (float)x - fabsf((float)x) * FLT_EPSILON -
 static float above(double x) { return (float)x + fabsf((float)x) * FLT_EPSILON + FLT_MIN; }
 
 static float_box triangle_box(const topology *t, const triangle *tri, double scale) {
-    vec3 a = t->position[tri->vertex[0]], b = t->position[tri->vertex[1]], c = t->position[tri->vertex[2]];
+    vec3 a = t->position[vertex_of(tri->vertex[0])], b = t->position[vertex_of(tri->vertex[1])];
+    vec3 c = t->position[vertex_of(tri->vertex[2])];
     vec3 lower = vec3_scale(vec3_min(a, vec3_min(b, c)), scale);
     vec3 upper = vec3_scale(vec3_max(a, vec3_max(b, c)), scale);
     return (float_box){{below(lower.x), below(lower.y), below(lower.z)},
@@ -109,46 +120,42 @@ static uint32_t morton(const float_box *b, const float_box *all) {
 
 static void box_include(float_box *a, const float_box *b) {
     for (int k = 0; k < 3; k++) {
-        a->lower[k] = fminf(a->lower[k], b->lower[k]);
-        a->upper[k] = fmaxf(a->upper[k], b->upper[k]);
+        a->lower[k] = a->lower[k] < b->lower[k] ? a->lower[k] : b->lower[k];
+        a->upper[k] = a->upper[k] > b->upper[k] ? a->upper[k] : b->upper[k];
     }
 }
+/* without branches: about half of all answers are yes */
 static bool boxes_meet(const float_box *a, const float_box *b) {
-    return a->lower[0] <= b->upper[0] && b->lower[0] <= a->upper[0] && a->lower[1] <= b->upper[1] &&
-           b->lower[1] <= a->upper[1] && a->lower[2] <= b->upper[2] && b->lower[2] <= a->upper[2];
+    return (a->lower[0] <= b->upper[0]) & (b->lower[0] <= a->upper[0]) & (a->lower[1] <= b->upper[1]) &
+           (b->lower[1] <= a->upper[1]) & (a->lower[2] <= b->upper[2]) & (b->lower[2] <= a->upper[2]);
 }
 static const float_box empty_box = {{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}};
 
-/* Radix sort of the triangles along the curve, stable. */
+/* Triangles and their boxes in the order of the curve. */
 static bool sort_along_curve(topology *t, tree *out, double scale) {
-    enum { BITS = 10, BUCKETS = 1 << BITS };
     scratch *s = &t->memory;
-    uint32_t *code = scratch_take(s, out->count, sizeof *code);
-    int32_t *order = scratch_take(s, out->count, sizeof *order),
-            *other = scratch_take(s, out->count, sizeof *other);
-    triangle *sorted = scratch_take(s, out->count, sizeof *sorted);
-    float_box all = empty_box;
-    if (!code || !order || !other || !sorted) return false;
-    for (int64_t i = 0; i < out->count; i++) {
-        float_box b = triangle_box(t, &out->triangles[i], scale);
-        box_include(&all, &b);
+    int64_t n = out->count;
+    sort_item *items = scratch_take(s, n, sizeof *items), *other = scratch_take(s, n, sizeof *other);
+    float_box *boxes = scratch_take(s, n, sizeof *boxes), all = empty_box;
+    if (!items || !other || !boxes) return false;
+    for (int64_t i = 0; i < n; i++) {
+        boxes[i] = triangle_box(t, &out->triangles[i], scale);
+        box_include(&all, &boxes[i]);
     }
-    for (int64_t i = 0; i < out->count; i++) {
-        float_box b = triangle_box(t, &out->triangles[i], scale);
-        code[i] = morton(&b, &all), order[i] = (int32_t)i;
+    for (int64_t i = 0; i < n; i++)
+        items[i] = (sort_item){.key = morton(&boxes[i], &all), .value = (int32_t)i};
+    sort_items(items, other, n);
+    scratch_drop(s, other);
+    triangle *sorted = scratch_take(s, n, sizeof *sorted);
+    out->boxes = scratch_take(s, n, sizeof *out->boxes);
+    if (!sorted || !out->boxes) return false;
+    for (int64_t i = 0; i < n; i++) {
+        sorted[i] = out->triangles[items[i].value];
+        out->boxes[i] = boxes[items[i].value];
     }
-    for (int shift = 0; shift < 30; shift += BITS) {
-        int32_t start[BUCKETS + 1] = {0};
-        for (int64_t i = 0; i < out->count; i++) start[(code[i] >> shift & (BUCKETS - 1)) + 1]++;
-        for (int b = 0; b < BUCKETS; b++) start[b + 1] += start[b];
-        for (int64_t i = 0; i < out->count; i++)
-            other[start[code[order[i]] >> shift & (BUCKETS - 1)]++] = order[i];
-        int32_t *swap = order;
-        order = other, other = swap;
-    }
-    for (int64_t i = 0; i < out->count; i++) sorted[i] = out->triangles[order[i]];
-    void *done[] = {code, order, other, out->triangles};
-    for (int i = 0; i < COUNT_OF(done); i++) scratch_drop(s, done[i]);
+    scratch_drop(s, items);
+    scratch_drop(s, boxes);
+    scratch_drop(s, out->triangles);
     out->triangles = sorted;
     return true;
 }
@@ -156,18 +163,13 @@ static bool sort_along_curve(topology *t, tree *out, double scale) {
 static bool make_tree(topology *t, tree *out) {
     int exponent;
     frexp(t->diagonal, &exponent);
-    double scale = ldexp(1, -exponent);
-    if (!sort_along_curve(t, out, scale)) return false;
+    if (!sort_along_curve(t, out, ldexp(1, -exponent))) return false;
     out->leaves = 1;
     while (out->leaves * LEAF < out->count) out->leaves *= 2;
-    out->boxes = scratch_take(&t->memory, out->count, sizeof *out->boxes);
     out->nodes = scratch_take(&t->memory, 2 * out->leaves, sizeof *out->nodes);
-    if (!out->boxes || !out->nodes) return false;
+    if (!out->nodes) return false;
     for (int64_t i = 0; i < 2 * out->leaves; i++) out->nodes[i] = empty_box;
-    for (int64_t i = 0; i < out->count; i++) {
-        out->boxes[i] = triangle_box(t, &out->triangles[i], scale);
-        box_include(&out->nodes[out->leaves + i / LEAF], &out->boxes[i]);
-    }
+    for (int64_t i = 0; i < out->count; i++) box_include(&out->nodes[out->leaves + i / LEAF], &out->boxes[i]);
     for (int64_t i = out->leaves - 1; i > 0; i--) {
         box_include(&out->nodes[i], &out->nodes[2 * i]);
         box_include(&out->nodes[i], &out->nodes[2 * i + 1]);
@@ -187,18 +189,27 @@ typedef struct search {
     bool out_of_memory;
 } search;
 
-static void test_pair(search *s, int64_t i, int64_t j) {
-    const triangle *a = &s->tree->triangles[i], *b = &s->tree->triangles[j];
-    if (a->face == b->face || !boxes_meet(&s->tree->boxes[i], &s->tree->boxes[j])) return;
+/* They share a vertex whose faces are known not to meet. */
+static bool share_round(const triangle *a, const triangle *b) {
+    bool shared = false;
+    for (int k = 0; k < 3; k++)
+        shared |= (a->vertex[k] >= 0) & ((a->vertex[k] == b->vertex[0]) | (a->vertex[k] == b->vertex[1]) |
+                                         (a->vertex[k] == b->vertex[2]));
+    return shared;
+}
+
+static void test_pair(search *s, const triangle *a, const triangle *b) {
+    if (a->face == b->face || share_round(a, b)) return;
     bool same_plane = s->plane_of && s->plane_of[a->face] == s->plane_of[b->face];
-    if (!intersect_triangles(s->t->position, a->vertex, b->vertex, same_plane)) return;
+    int32_t p[3], q[3];
+    for (int k = 0; k < 3; k++) p[k] = vertex_of(a->vertex[k]), q[k] = vertex_of(b->vertex[k]);
+    if (!intersect_triangles(s->t->position, p, q, same_plane)) return;
     int32_t lower = a->face < b->face ? a->face : b->face, upper = a->face < b->face ? b->face : a->face;
     int32_t *slot = map64_put(s->t->context, &s->seen, (uint64_t)lower << 32 | (uint32_t)upper, 0);
     if (!slot) s->out_of_memory = true;
     if (!slot || (*slot)++ > 0) return;
     vec3 sum = {0, 0, 0};
-    for (int k = 0; k < 3; k++)
-        sum = vec3_add(sum, vec3_add(s->t->position[a->vertex[k]], s->t->position[b->vertex[k]]));
+    for (int k = 0; k < 3; k++) sum = vec3_add(sum, vec3_add(s->t->position[p[k]], s->t->position[q[k]]));
     face_pair pair = {{lower, upper}, vec3_scale(sum, 1.0 / 6)};
     if (!array_push(s->t->context, s->found, pair)) s->out_of_memory = true;
 }
@@ -207,8 +218,12 @@ static void test_leaves(search *s, int64_t a, int64_t b) {
     int64_t first_a = (a - s->tree->leaves) * LEAF, first_b = (b - s->tree->leaves) * LEAF;
     int64_t end_a = first_a + LEAF < s->tree->count ? first_a + LEAF : s->tree->count;
     int64_t end_b = first_b + LEAF < s->tree->count ? first_b + LEAF : s->tree->count;
-    for (int64_t i = first_a; i < end_a; i++)
-        for (int64_t j = a == b ? i + 1 : first_b; j < end_b; j++) test_pair(s, i, j);
+    for (int64_t i = first_a; i < end_a; i++) {
+        if (!boxes_meet(&s->tree->boxes[i], &s->tree->nodes[b])) continue;
+        for (int64_t j = a == b ? i + 1 : first_b; j < end_b; j++)
+            if (boxes_meet(&s->tree->boxes[i], &s->tree->boxes[j]))
+                test_pair(s, &s->tree->triangles[i], &s->tree->triangles[j]);
+    }
 }
 
 /* Pairs of nodes on the same level, from the root down; at most three stay open on each level. */

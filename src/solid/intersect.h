@@ -20,4 +20,9 @@ abut_status intersect_faces(topology *t, const int32_t *plane_of, int64_t most, 
  */
 bool intersect_triangles(const vec3 *position, const int32_t a[3], const int32_t b[3], bool same_plane);
 
+/* round[v]: the faces around vertex v do not meet each other outside of what they share, because, seen along
+ * one of the axes, they lie side by side once around it.  (Otherwise they may still not meet.)  Triangle fans
+ * only. */
+bool intersect_round_vertices(topology *t, bool *round); /* false when memory is out */
+
 #endif

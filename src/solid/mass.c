@@ -19,13 +19,13 @@ typedef struct dd {
     double hi, lo;
 } dd;
 
-static dd two_sum(double a, double b) {
+static inline dd two_sum(double a, double b) {
     double s = a + b, t = s - a;
     return (dd){s, (a - (s - t)) + (b - t)};
 }
 
 /* Exact product by splitting the factors in halves of 26 bits (Dekker). */
-static dd two_product(double a, double b) {
+static inline dd two_product(double a, double b) {
     double p = a * b, t = 134217729.0 * a, ah = t - (t - a), al = a - ah;
     t = 134217729.0 * b;
     double bh = t - (t - b), bl = b - bh;
@@ -43,21 +43,24 @@ static dd dd_scale(dd a, double b) {
     return two_sum(p.hi, p.lo + a.lo * b);
 }
 
-static dd dd_minor(double a, double b, double c, double d) { /* a d - b c */
-    dd p = two_product(a, d), q = two_product(b, c);
-    return dd_add(p, (dd){-q.hi, -q.lo});
+/* a d - b c, with an error of the order u^2. */
+static inline dd dd_minor(double a, double b, double c, double d) {
+    dd p = two_product(a, d), q = two_product(b, c), s = two_sum(p.hi, -q.hi);
+    return (dd){s.hi, s.lo + (p.lo - q.lo)};
 }
 
-/* a . (b x c) */
-static dd dd_triple(vec3 a, vec3 b, vec3 c) {
-    dd x = dd_scale(dd_minor(b.y, b.z, c.y, c.z), a.x);
-    dd y = dd_scale(dd_minor(b.z, b.x, c.z, c.x), a.y);
-    dd z = dd_scale(dd_minor(b.x, b.y, c.x, c.y), a.z);
-    return dd_add(dd_add(x, y), z);
+/* a . (b x c), with an error of the order u^2 times the sum of the sizes of its six products. */
+static inline dd dd_triple(vec3 a, vec3 b, vec3 c) {
+    dd mx = dd_minor(b.y, b.z, c.y, c.z), my = dd_minor(b.z, b.x, c.z, c.x),
+       mz = dd_minor(b.x, b.y, c.x, c.y);
+    dd x = two_product(a.x, mx.hi), y = two_product(a.y, my.hi), z = two_product(a.z, mz.hi);
+    dd xy = two_sum(x.hi, y.hi), xyz = two_sum(xy.hi, z.hi);
+    double rest = (x.lo + a.x * mx.lo) + (y.lo + a.y * my.lo) + (z.lo + a.z * mz.lo) + xy.lo + xyz.lo;
+    return two_sum(xyz.hi, rest);
 }
 
 /* Compensated sum: hi is the running sum, lo collects what each addition lost. */
-static void dd_accumulate(dd *sum, double x) {
+static inline void dd_accumulate(dd *sum, double x) {
     dd s = two_sum(sum->hi, x);
     sum->hi = s.hi, sum->lo += s.lo;
 }
@@ -71,8 +74,8 @@ static void add_triangle(dd sums[INTEGRALS], dd *shell, vec3 a, vec3 b, vec3 c) 
     dd det = dd_triple(a, b, c);
     double d = det.hi;
     vec3 s = vec3_add(vec3_add(a, b), c);
-    dd_accumulate(shell, d), dd_accumulate(shell, det.lo);
-    dd_accumulate(&sums[0], d), dd_accumulate(&sums[0], det.lo);
+    dd_accumulate(shell, d), shell->lo += det.lo;
+    dd_accumulate(&sums[0], d), sums[0].lo += det.lo;
     dd_accumulate(&sums[1], d * s.x), dd_accumulate(&sums[2], d * s.y), dd_accumulate(&sums[3], d * s.z);
     dd_accumulate(&sums[4], d * (s.x * s.x + a.x * a.x + b.x * b.x + c.x * c.x));
     dd_accumulate(&sums[5], d * (s.y * s.y + a.y * a.y + b.y * b.y + c.y * c.y));

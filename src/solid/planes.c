@@ -1,6 +1,6 @@
 /* Planes first: Newell normals, neighbours that lie in one plane, then one table for the whole solid.
  *
- *   faces ──(coplanar neighbours, union-find)──> clusters ──(hash of n, d)──> planes ──> regions
+ *   faces ──(coplanar neighbours, union-find)──> clusters ──(sorted by n, d)──> planes ──> regions
  *
  * All decisions are about distances of vertices to planes, against the weld tolerance, never about angles: a
  * small facet has a poor normal but its vertices are as good as any.  Larger clusters choose the plane, so
@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-enum { CANDIDATES = 32 /* entries of one cell that are looked at: planes beyond that are not shared */ };
+enum { CANDIDATES = 64 /* neighbours in the order of planes that each is compared with */ };
 
 typedef struct clusters {
     int32_t count;
@@ -42,12 +42,26 @@ double face_flatness(const topology *t, int32_t face, plane p) {
 
 /* ---- planes of the faces */
 
+/* Not wider than the tolerance.  A triangle is at least 4 area / (3 longest side) wide: mostly that decides.
+ */
+bool face_is_thin(const topology *t, int32_t f, double area) {
+    if (topology_size(t, f) == 3) {
+        int32_t c = topology_first(t, f);
+        vec3 p = topology_at(t, c), q = topology_at(t, c + 1), r = topology_at(t, c + 2);
+        double u = vec3_length2(vec3_sub(q, p)), v = vec3_length2(vec3_sub(r, q)),
+               w = vec3_length2(vec3_sub(p, r));
+        double longest2 = u > v ? (u > w ? u : w) : v > w ? v : w;
+        if (16 * area * area > 9.01 * longest2 * t->weld * t->weld) return false;
+    }
+    return face_width(t, f, area) <= t->weld;
+}
+
 static abut_status face_planes(const topology *t, plane *planes, double *areas, abut_error *error) {
     const abut_mesh *m = t->mesh;
     for (int32_t f = 0; f < t->face_count; f++) {
         planes[f] = topology_plane(t, f, &areas[f]);
         int line = m->face_lines ? m->face_lines[f] : 0;
-        if (face_width(t, f, areas[f]) <= t->weld)
+        if (face_is_thin(t, f, areas[f]))
             return fail_at(error, ABUT_INVALID, m->file, line,
                            "face %d has no area (its width is under the weld tolerance %.3g); abut check "
                            "--fix removes it",
@@ -73,6 +87,14 @@ static bool lies_on(const topology *t, int32_t face, plane own, plane p) {
     return true;
 }
 
+/* The same for the neighbour across corner c of a face: the ends of c are on the plane already. */
+static bool neighbour_lies_on(const topology *t, int32_t c, plane own, plane p) {
+    int32_t f = t->face[c];
+    if (topology_size(t, f) != 3) return lies_on(t, f, own, p);
+    return fabs(plane_distance(p, topology_at(t, topology_prev(t, c)))) <= t->weld &&
+           vec3_dot(own.n, p.n) > 0;
+}
+
 /* Joins each two neighbours of which the smaller lies on the plane of the larger. */
 static void join_neighbours(const topology *t, const plane *planes, const double *areas, int32_t *parent) {
     for (int32_t f = 0; f < t->face_count; f++) parent[f] = f;
@@ -80,8 +102,10 @@ static void join_neighbours(const topology *t, const plane *planes, const double
         if (t->twin[c] < c) continue;
         int32_t f = t->face[c], g = t->face[t->twin[c]];
         if (f == g) continue;
-        int32_t small = areas[f] < areas[g] ? f : g, large = small == f ? g : f;
-        if (lies_on(t, small, planes[small], planes[large])) union_join(parent, f, g);
+        bool here = areas[f] < areas[g];
+        if (here ? neighbour_lies_on(t, c, planes[f], planes[g])
+                 : neighbour_lies_on(t, t->twin[c], planes[g], planes[f]))
+            union_join(parent, f, g);
     }
 }
 
@@ -216,205 +240,118 @@ static abut_status make_clusters(topology *t, clusters *k, abut_error *error) {
 
 /* ---- the table */
 
-/* Orders a list of clusters by area, largest first, ties by place: radix sort on the upper 33 bits of the
- * area. */
-static bool order_by_area(topology *t, const clusters *k, int32_t *list, int32_t count) {
-    enum { BITS = 11, BUCKETS = 1 << BITS, PASSES = 3 };
-    int32_t *other = scratch_take(&t->memory, count, sizeof *other), *from = list, *to = other;
-    int32_t *start = scratch_take(&t->memory, BUCKETS + 1, sizeof *start);
-    if (!other || !start) return false;
-    for (int pass = 0; pass < PASSES; pass++) {
-        int shift = 64 - (PASSES - pass) * BITS;
-        memset(start, 0, (BUCKETS + 1) * sizeof *start);
-        for (int place = 0; place < 2; place++) {
-            for (int32_t i = 0; i < count; i++) {
-                uint64_t bits;
-                memcpy(&bits, &k->area[from[i]], sizeof bits);
-                int32_t bucket = (int32_t)(~bits >> shift & (BUCKETS - 1));
-                if (place == 0)
-                    start[bucket + 1]++;
-                else
-                    to[start[bucket]++] = from[i];
-            }
-            for (int b = 0; place == 0 && b < BUCKETS; b++) start[b + 1] += start[b];
-        }
-        int32_t *swap = from;
-        from = to, to = swap;
-    }
-    if (from != list) memcpy(list, from, (size_t)count * sizeof *list);
-    scratch_drop(&t->memory, other);
-    scratch_drop(&t->memory, start);
-    return true;
-}
-
-/* Cells of (n, d / D), much larger than the differences between equal planes.  n is turned towards a fixed
- * direction first, so that antiparallel planes meet. */
-typedef struct plane_hash {
-    map64 cells;   /* cell -> its last entry */
-    int32_t *next; /* of entry `first` + i: the entry before it in the same cell, or -1 */
-    int32_t first;
-} plane_hash;
-#define CELL    (1.0 / 8192)
-#define CLOSE   1e-5
+/* Clusters in the order of one number of their planes, so that equal planes are neighbours.  n is turned
+ * towards a fixed direction first, so that antiparallel planes meet; where it is nearly orthogonal to that
+ * direction both ways are entered. */
+typedef sort_item entry; /* value: the cluster, or ~cluster when its plane was turned */
+#define CLOSE   1e-5     /* differences of n and d / D between planes that are compared */
 #define TURN_TO ((vec3){0.6131, 0.5417, 0.5751})
 
-static uint64_t plane_key(const int64_t cell[4]) {
-    uint64_t key = 0;
-    for (int i = 0; i < 4; i++) key = (key ^ (uint64_t)cell[i]) * 0x9e3779b97f4a7c15u + (key >> 29);
-    return key;
+static plane entry_plane(const clusters *k, entry e) {
+    return e.value < 0 ? plane_flip(k->fit[~e.value]) : k->fit[e.value];
 }
 
-static void plane_numbers(plane p, double diagonal, double numbers[4]) {
-    numbers[0] = p.n.x, numbers[1] = p.n.y, numbers[2] = p.n.z, numbers[3] = p.d / diagonal;
+/* Two generic linear functions of (n, d / D), at most 4 in size, as integers: in both, CLOSE planes are less
+ * than close_keys apart.  One is sorted by, the other spares looking at most planes. */
+static const uint32_t close_keys = (uint32_t)(2.5 * CLOSE * 0x1p29);
+static uint32_t to_key(double x) {
+    x = (x + 4) * 0x1p29;
+    return x <= 0 ? 0 : x >= 0x1.fffffep31 ? UINT32_MAX : (uint32_t)x;
+}
+static entry make_entry(plane p, double per_diagonal, int32_t value) {
+    double d = p.d * per_diagonal;
+    return (entry){.key = to_key(0.367 * p.n.x + 0.813 * p.n.y + 0.452 * p.n.z + 0.711 * d),
+                   .other = to_key(0.829 * p.n.x - 0.417 * p.n.y + 0.373 * p.n.z - 0.645 * d),
+                   .value = value};
 }
 
-/* The cells within CLOSE of a plane, which are mostly one. */
-typedef struct cell_range {
-    int64_t lower[4], upper[4];
-} cell_range;
-static cell_range cells_near(plane p, double diagonal) {
-    cell_range r;
-    double numbers[4];
-    plane_numbers(p, diagonal, numbers);
-    for (int i = 0; i < 4; i++) {
-        r.lower[i] = (int64_t)floor((numbers[i] - CLOSE) * (1 / CELL));
-        r.upper[i] = (int64_t)floor((numbers[i] + CLOSE) * (1 / CELL));
+static entry *make_entries(topology *t, const clusters *k, int64_t *count) {
+    entry *items = scratch_take(&t->memory, 2 * (int64_t)k->count, sizeof *items);
+    entry *other = scratch_take(&t->memory, 2 * (int64_t)k->count, sizeof *other);
+    if (!items || !other) return NULL;
+    double per_diagonal = 1 / t->diagonal;
+    *count = 0;
+    for (int32_t i = 0; i < k->count; i++) {
+        double turn = vec3_dot(k->fit[i].n, TURN_TO);
+        if (turn > -4 * CLOSE) items[(*count)++] = make_entry(k->fit[i], per_diagonal, i);
+        if (turn < 4 * CLOSE) items[(*count)++] = make_entry(plane_flip(k->fit[i]), per_diagonal, ~i);
     }
-    return r;
-}
-/* The next cell of the range; false after the last. */
-static bool cell_advance(const cell_range *r, int64_t cell[4]) {
-    for (int i = 3; i >= 0; i--) {
-        if (++cell[i] <= r->upper[i]) return true;
-        cell[i] = r->lower[i];
-    }
-    return false;
+    sort_items(items, other, *count);
+    scratch_drop(&t->memory, other);
+    return items;
 }
 
-/* Turned towards the fixed direction; `way` is -1 where it was turned round.  Planes about at right angles to
- * that direction may be turned either way. */
-static plane turn_plane(plane p, int8_t *way, bool *either) {
-    double turn = vec3_dot(p.n, TURN_TO);
-    *way = turn < 0 ? -1 : 1;
-    *either = fabs(turn) < 4 * CLOSE;
-    return turn < 0 ? plane_flip(p) : p;
-}
-
-/* The entry that the cluster lies on, or -1. */
-static int32_t find_plane(const topology *t, const clusters *k, int32_t cluster, const plane_table *table,
-                          const plane_hash *hash, plane p) {
-    cell_range near = cells_near(p, t->diagonal);
-    int64_t cell[4];
-    memcpy(cell, near.lower, sizeof cell);
-    int budget = CANDIDATES;
-    do {
-        const int32_t *head = map64_get(&hash->cells, plane_key(cell));
-        for (int32_t i = head ? *head : -1; i >= 0 && budget > 0; i = hash->next[i - hash->first], budget--)
-            if (vec3_dot(table->planes[i].n, p.n) > 0.9 && cluster_is_flat(t, k, cluster, table->planes[i]))
-                return i;
-    } while (cell_advance(&near, cell));
-    return -1;
-}
-
-static bool put_plane(const abut_context *context, plane_table *table, plane_hash *hash, plane p,
-                      double diagonal) {
-    double numbers[4];
-    int64_t cell[4];
-    plane_numbers(p, diagonal, numbers);
-    for (int i = 0; i < 4; i++) cell[i] = (int64_t)floor(numbers[i] * (1 / CELL));
-    int32_t *head = map64_put(context, &hash->cells, plane_key(cell), -1);
-    if (!head) return false;
-    hash->next[table->plane_count - hash->first] = *head;
-    *head = table->plane_count;
-    table->planes[table->plane_count++] = p;
-    return true;
-}
-
-/* Two bits a cell, hashed without keys: no plane near it, one, or more.  Cells that share their bits look
- * crowded, which costs time but is not wrong. */
-typedef struct cell_counts {
-    uint64_t *bits;
-    uint64_t mask; /* of the cell number */
-} cell_counts;
-enum { CELLS_PER_WORD = 32, CELLS_PER_CLUSTER = 32 };
-
-/* Enters the plane in all cells near it; or asks whether it is alone in them. */
-static bool visit_cells(const cell_counts *counts, plane p, double diagonal, bool ask) {
-    cell_range near = cells_near(p, diagonal);
-    int64_t cell[4];
-    memcpy(cell, near.lower, sizeof cell);
-    bool alone = true;
-    do {
-        uint64_t slot = hash64_mix(plane_key(cell)) & counts->mask;
-        uint64_t *word = &counts->bits[slot / CELLS_PER_WORD];
-        int shift = (int)(slot % CELLS_PER_WORD) * 2;
-        uint64_t count = *word >> shift & 3;
-        alone &= count <= 1;
-        if (!ask && count < 2) *word += (uint64_t)1 << shift;
-    } while (cell_advance(&near, cell));
-    return alone;
-}
-
-/* Most clusters of a curved surface have no other plane near theirs: each is an entry of its own, in the
- * order of the file.  The others are left for the hash: their list goes to *crowded. */
-static bool fill_lonely(topology *t, const clusters *k, plane_table *table, int32_t *plane_id, int8_t *sign,
-                        int32_t *crowded, int32_t *crowded_count) {
-    int64_t cells = 64 * CELLS_PER_WORD;
-    while (cells < CELLS_PER_CLUSTER * (int64_t)k->count) cells *= 2;
-    cell_counts counts = {scratch_clear(&t->memory, cells / CELLS_PER_WORD, sizeof *counts.bits),
-                          (uint64_t)cells - 1};
-    if (!counts.bits) return false;
-    for (int pass = 0; pass < 2; pass++)
-        for (int32_t i = 0; i < k->count; i++) {
-            bool either;
-            plane p = turn_plane(k->fit[i], &sign[i], &either);
-            bool alone = visit_cells(&counts, p, t->diagonal, pass == 1);
-            if (either) alone &= visit_cells(&counts, plane_flip(p), t->diagonal, pass == 1);
-            if (pass == 0) continue;
-            plane_id[i] = alone ? table->plane_count : -1;
-            if (alone)
-                table->planes[table->plane_count++] = p;
-            else
-                crowded[(*crowded_count)++] = i;
+/* Joins clusters whose planes are close when the smaller one lies on the plane of the larger.  way[i] is 0
+ * until cluster i is joined in one of its two turns, and then stays. */
+static void join_planes(const topology *t, const clusters *k, const entry *items, int64_t count,
+                        int32_t *parent, int8_t *way) {
+    for (int64_t i = 0; i < count; i++) {
+        int32_t a = items[i].value < 0 ? ~items[i].value : items[i].value;
+        int8_t way_a = items[i].value < 0 ? -1 : 1;
+        int64_t end = i + 1 + CANDIDATES < count ? i + 1 + CANDIDATES : count;
+        for (int64_t j = i + 1; j < end && items[j].key - items[i].key <= close_keys; j++) {
+            if (items[j].other - items[i].other + close_keys > 2 * close_keys) continue;
+            plane p = entry_plane(k, items[i]), q = entry_plane(k, items[j]);
+            int32_t b = items[j].value < 0 ? ~items[j].value : items[j].value;
+            int8_t way_b = items[j].value < 0 ? -1 : 1;
+            if (a == b || fabs(p.n.x - q.n.x) > CLOSE || fabs(p.n.y - q.n.y) > CLOSE ||
+                fabs(p.n.z - q.n.z) > CLOSE || fabs(p.d - q.d) > CLOSE * t->diagonal)
+                continue;
+            if (way[a] == -way_a || way[b] == -way_b) continue;
+            bool a_larger = k->area[a] > k->area[b] || (k->area[a] == k->area[b] && a < b);
+            if (!cluster_is_flat(t, k, a_larger ? b : a, a_larger ? p : q)) continue;
+            way[a] = way_a, way[b] = way_b;
+            union_join(parent, a, b);
         }
-    scratch_drop(&t->memory, counts.bits);
-    return true;
+    }
 }
 
-/* plane_id and sign of every cluster: the lonely ones, then the others, largest first. */
+/* The largest cluster of each set gives the plane; members that do not lie on it get their own. */
+static void number_planes(const topology *t, const clusters *k, int32_t *parent, int32_t *largest,
+                          plane_table *table, int32_t *plane_id, int8_t *sign) {
+    for (int32_t i = 0; i < k->count; i++) largest[i] = -1;
+    for (int32_t i = 0; i < k->count; i++) {
+        int32_t root = parent[i] == i ? i : union_find(parent, i);
+        parent[i] = root;
+        if (largest[root] < 0 || k->area[i] > k->area[largest[root]]) largest[root] = i;
+        if (sign[i] == 0) sign[i] = vec3_dot(k->fit[i].n, TURN_TO) < 0 ? -1 : 1;
+        plane_id[i] = -1;
+    }
+    for (int32_t i = 0; i < k->count; i++) {
+        int32_t leader = largest[parent[i]];
+        plane p = sign[leader] < 0 ? plane_flip(k->fit[leader]) : k->fit[leader];
+        if (leader != i && !cluster_is_flat(t, k, i, p)) {
+            leader = i;
+            p = sign[i] < 0 ? plane_flip(k->fit[i]) : k->fit[i];
+        }
+        if (plane_id[leader] < 0) {
+            plane_id[leader] = table->plane_count;
+            table->planes[table->plane_count++] = p;
+        }
+        plane_id[i] = plane_id[leader];
+    }
+}
+
 static bool fill_table(topology *t, const clusters *k, plane_table *table, int32_t *plane_id, int8_t *sign) {
-    int32_t *crowded = scratch_take(&t->memory, k->count, sizeof *crowded), count = 0;
-    if (!crowded || !fill_lonely(t, k, table, plane_id, sign, crowded, &count) ||
-        !order_by_area(t, k, crowded, count))
-        return false;
-    plane_hash hash = {.next = scratch_take(&t->memory, count, sizeof *hash.next),
-                       .first = table->plane_count};
-    bool fine = hash.next != NULL;
-    for (int32_t j = 0; fine && j < count; j++) {
-        int32_t i = crowded[j];
-        bool either;
-        plane p = turn_plane(k->fit[i], &sign[i], &either);
-        int32_t found = find_plane(t, k, i, table, &hash, p);
-        if (found < 0 && either) {
-            found = find_plane(t, k, i, table, &hash, plane_flip(p));
-            if (found >= 0) sign[i] = (int8_t)-sign[i];
-        }
-        if (found < 0) {
-            found = table->plane_count;
-            fine = put_plane(t->context, table, &hash, p, t->diagonal);
-        }
-        plane_id[i] = found;
-    }
-    map64_free(t->context, &hash.cells);
-    scratch_drop(&t->memory, hash.next);
-    scratch_drop(&t->memory, crowded);
-    return fine;
+    int64_t count;
+    entry *items = make_entries(t, k, &count);
+    int32_t *parent = scratch_take(&t->memory, k->count, sizeof *parent);
+    int32_t *largest = scratch_take(&t->memory, k->count, sizeof *largest);
+    if (!items || !parent || !largest) return false;
+    for (int32_t i = 0; i < k->count; i++) parent[i] = i, sign[i] = 0;
+    join_planes(t, k, items, count, parent, sign);
+    scratch_drop(&t->memory, items);
+    number_planes(t, k, parent, largest, table, plane_id, sign);
+    scratch_drop(&t->memory, parent);
+    scratch_drop(&t->memory, largest);
+    return true;
 }
 
 /* A plane of several clusters is fitted again through all of them; the first fit stays where the new one
  * would leave a vertex farther than the tolerance. */
 static bool refit_planes(topology *t, const clusters *k, plane_table *table, const int32_t *plane_id,
                          const int8_t *sign) {
+    if (table->plane_count == k->count) return true;
     struct sums {
         vec3 n;
         double d, area;
@@ -452,15 +389,21 @@ static bool make_regions(topology *t, clusters *k, bool keep_facets, const int32
     int32_t n = t->face_count, *parent = scratch_take(s, n, sizeof *parent);
     if (!parent) return false;
     for (int32_t f = 0; f < n; f++) parent[f] = f;
-    for (int32_t c = 0; c < t->corner_count && !keep_facets; c++) {
+    /* nothing to join where every cluster has its own plane */
+    bool join = table->plane_count < k->count;
+    for (int32_t c = 0; c < t->corner_count && join && !keep_facets; c++) {
         if (t->twin[c] < c) continue;
         int32_t f = t->face[c], g = t->face[t->twin[c]], i = k->of[f], j = k->of[g];
         if (i == j || (plane_id[i] == plane_id[j] && sign[i] == sign[j])) union_join(parent, f, g);
     }
     table->region = scratch_take(s, n, sizeof *table->region);
     if (!table->region) return false;
-    for (int32_t f = 0; f < n; f++) {
-        int32_t root = union_find(parent, f);
+    if (!join && !keep_facets) { /* clusters are numbered by their first face, as regions are */
+        memcpy(table->region, k->of, (size_t)n * sizeof *table->region);
+        table->region_count = k->count;
+    }
+    for (int32_t f = 0; f < n && (join || keep_facets); f++) {
+        int32_t root = parent[f] == f ? f : union_find(parent, f);
         table->region[f] = root == f ? table->region_count++ : table->region[root];
     }
     table->plane_id = scratch_take(s, table->region_count, sizeof *table->plane_id);

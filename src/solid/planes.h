@@ -19,6 +19,7 @@ abut_status planes_make(topology *t, bool keep_facets, plane_table *table, abut_
 
 /* Width of a face: twice the area over half the perimeter, the height of a thin triangle.  Its corners leave
  * its plane by at most *flatness. */
+bool face_is_thin(const topology *t, int32_t face, double area); /* not wider than the weld tolerance */
 double face_width(const topology *t, int32_t face, double area);
 double face_flatness(const topology *t, int32_t face, plane p);
 

@@ -5,43 +5,39 @@
 
 /* ---- scratch */
 
-/* The smallest waiting block that is large enough, unless that would waste more than half of it. */
-static int waiting_block(const scratch *s, size_t bytes) {
+/* A waiting block that is large enough and at most a quarter larger. */
+static int find_waiting(const scratch *s, size_t bytes) {
     int best = -1;
-    for (int i = 0; i < s->used; i++) {
-        size_t held = s->items[i].bytes;
-        if (s->items[i].taken || held < bytes || held / 2 > bytes) continue;
-        if (best < 0 || held < s->items[best].bytes) best = i;
-    }
+    for (int i = 0; i < s->used; i++)
+        if (s->items[i].waiting && s->items[i].bytes >= bytes && s->items[i].bytes - bytes <= bytes / 4 &&
+            (best < 0 || s->items[i].bytes < s->items[best].bytes))
+            best = i;
     return best;
 }
 
-/* Without a free place the largest waiting block goes. */
-static bool free_place(scratch *s) {
-    if (s->used < SCRATCH_BLOCKS) return true;
-    int largest = -1;
-    for (int i = 0; i < s->used; i++)
-        if (!s->items[i].taken && (largest < 0 || s->items[i].bytes > s->items[largest].bytes)) largest = i;
-    if (largest < 0) return false;
-    mem_free(s->context, s->items[largest].block, s->items[largest].bytes, 1);
-    s->items[largest] = s->items[--s->used];
-    return true;
+static void release(scratch *s, int i) {
+    mem_free(s->context, s->items[i].block, 1, s->items[i].bytes);
+    if (s->items[i].waiting) s->kept -= s->items[i].bytes;
+    s->items[i] = s->items[--s->used];
 }
 
 void *scratch_take(scratch *s, int64_t count, size_t size) {
     size_t bytes;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes)) return NULL;
-    int waiting = waiting_block(s, bytes);
-    if (waiting >= 0) {
-        s->items[waiting].taken = true;
-        return s->items[waiting].block;
+    if (bytes == 0) bytes = 1;
+    int found = find_waiting(s, bytes);
+    if (found >= 0) {
+        s->items[found].waiting = false, s->kept -= s->items[found].bytes;
+        return s->items[found].block;
     }
-    if (!free_place(s)) return NULL;
-    void *block = mem_alloc(s->context, bytes, 1);
+    for (int i = s->used - 1; i >= 0 && s->used == SCRATCH_BLOCKS; i--)
+        if (s->items[i].waiting) release(s, i);
+    assert(s->used < SCRATCH_BLOCKS);
+    void *block = s->used < SCRATCH_BLOCKS ? mem_alloc(s->context, 1, bytes) : NULL;
     if (!block) return NULL;
     s->items[s->used].block = block;
     s->items[s->used].bytes = bytes;
-    s->items[s->used++].taken = true;
+    s->items[s->used++].waiting = false;
     return block;
 }
 
@@ -51,21 +47,32 @@ void *scratch_clear(scratch *s, int64_t count, size_t size) {
 }
 
 void scratch_drop(scratch *s, void *block) {
-    for (int i = 0; block && i < s->used; i++)
-        if (s->items[i].block == block) s->items[i].taken = false;
-}
-
-void scratch_trim(scratch *s) {
-    for (int i = s->used - 1; i >= 0; i--) {
-        if (s->items[i].taken) continue;
-        mem_free(s->context, s->items[i].block, s->items[i].bytes, 1);
-        s->items[i] = s->items[--s->used];
+    for (int i = 0; block && i < s->used; i++) {
+        if (s->items[i].block != block) continue;
+        s->items[i].waiting = true, s->kept += s->items[i].bytes;
+        if (s->kept > s->keep) release(s, i);
+        return;
     }
 }
 
 void scratch_free(scratch *s) {
-    for (int i = 0; i < s->used; i++) s->items[i].taken = false;
-    scratch_trim(s);
+    while (s->used > 0) release(s, s->used - 1);
+}
+
+/* ---- sort */
+
+/* Eight bits at a time: four passes end where they began. */
+void sort_items(sort_item *items, sort_item *scratch_items, int64_t count) {
+    sort_item *from = items, *to = scratch_items;
+    int64_t start[4][257] = {{0}};
+    for (int64_t i = 0; i < count; i++)
+        for (int pass = 0; pass < 4; pass++) start[pass][(items[i].key >> 8 * pass & 255) + 1]++;
+    for (int pass = 0; pass < 4; pass++) {
+        for (int b = 0; b < 256; b++) start[pass][b + 1] += start[pass][b];
+        for (int64_t i = 0; i < count; i++) to[start[pass][from[i].key >> 8 * pass & 255]++] = from[i];
+        sort_item *swap = from;
+        from = to, to = swap;
+    }
 }
 
 /* ---- union-find */
@@ -155,9 +162,8 @@ static bool make_vertices(topology *t, double weld) {
     for (int64_t c = 0; c < m->corner_count; c++) same[m->corners[c]] = m->corners[c];
     /* below 1e-15 of the diagonal a tolerance is rounding */
     double tolerance = weld >= 1e-15 ? weld * t->diagonal : 0;
-    double cell = fmax(8 * tolerance, 1e-12 * t->diagonal);
-    if (weld >= 0 && !weld_points(&t->memory, m->points, m->point_count, t->origin, tolerance,
-                                  cell > 0 ? cell : 1, same, &t->exact_duplicates, &t->near_duplicates))
+    if (weld >= 0 && !weld_points(&t->memory, m->points, m->point_count, t->origin, t->diagonal, tolerance,
+                                  same, &t->exact_duplicates, &t->near_duplicates))
         return false;
     int32_t count = 0;
     for (int64_t i = 0; i < m->point_count; i++) count += same[i] == i;
@@ -276,6 +282,7 @@ abut_status topology_make(topology *t, const abut_context *context, const abut_m
     abut_status status = check_numbers(mesh, error);
     if (status) return status;
     t->corner_count = (int32_t)mesh->corner_count, t->face_count = (int32_t)mesh->face_count;
+    t->memory.keep = 24 * (size_t)mesh->corner_count;
     status = find_frame(t, error);
     if (status) return status;
     t->weld = fmax(weld, 1e-15) * t->diagonal;

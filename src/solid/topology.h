@@ -14,23 +14,31 @@
 
 #include "solid/solid.h"
 
-/* Scratch of one call: blocks from the context that are freed together.  A dropped block waits for the next
- * one of about its size, which is faster than fresh pages; scratch_trim gives the waiting ones back. */
-enum { SCRATCH_BLOCKS = 48 };
+/* Scratch of one call: blocks from the context that are freed together.  scratch_drop gives one back earlier;
+ * up to `keep` bytes of those stay for the next scratch_take of about their size, because fresh pages are
+ * slow. */
+enum { SCRATCH_BLOCKS = 64 };
 typedef struct scratch {
     const abut_context *context;
     struct {
         void *block;
         size_t bytes;
-        bool taken;
+        bool waiting;
     } items[SCRATCH_BLOCKS];
     int used;
+    size_t keep, kept;
 } scratch;
 void *scratch_take(scratch *s, int64_t count, size_t size);  /* not cleared; NULL when memory is out */
 void *scratch_clear(scratch *s, int64_t count, size_t size); /* cleared */
 void scratch_drop(scratch *s, void *block);                  /* NULL is allowed */
-void scratch_trim(scratch *s);
 void scratch_free(scratch *s);
+
+/* Sorts by key, stably (radix sort; `scratch_items` has the same size). */
+typedef struct sort_item {
+    uint32_t key, other; /* `other` only comes along */
+    int32_t value;
+} sort_item;
+void sort_items(sort_item *items, sort_item *scratch_items, int64_t count);
 
 enum {
     TWIN_OPEN = -1,    /* no other face has this edge */

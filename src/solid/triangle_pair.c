@@ -127,3 +127,48 @@ bool intersect_triangles(const vec3 *position, const int32_t a[3], const int32_t
     if (orient3d(position[a[0]], position[a[1]], position[a[2]], apex) != 0) return false;
     return meet_in_plane(position, a, b, 2, first_a, first_b);
 }
+
+/* ---- around a vertex */
+
+/* The triangles around the vertex of corner c all turn the same way in the coordinates u, v, and their far
+ * sides cross the ray from the vertex along u exactly once.  */
+static bool is_round(const topology *t, int32_t start, int32_t corners, int u, int v) {
+    vec3 center = topology_at(t, start);
+    double x = vec3_at(center, u), y = vec3_at(center, v);
+    int32_t c = start;
+    int crossings = 0, way = 0;
+    do {
+        vec3 p = topology_at(t, topology_next(t, c)), q = topology_at(t, topology_prev(t, c));
+        int side = orient2d(x, y, vec3_at(p, u), vec3_at(p, v), vec3_at(q, u), vec3_at(q, v));
+        if (side == 0 || (way && side != way)) return false;
+        way = side, corners--;
+        bool low = vec3_at(side > 0 ? p : q, v) < y, high = vec3_at(side > 0 ? q : p, v) >= y;
+        crossings += low && high;
+        c = t->twin[topology_prev(t, c)];
+    } while (c != start);
+    return crossings == 1 && corners == 0; /* corners are left where another sheet ends in the vertex */
+}
+
+bool intersect_round_vertices(topology *t, bool *round) {
+    int32_t *corner = scratch_take(&t->memory, t->vertex_count, sizeof *corner);
+    int32_t *corners = scratch_clear(&t->memory, t->vertex_count, sizeof *corners);
+    if (!corner || !corners) return false;
+    for (int32_t v = 0; v < t->vertex_count; v++) corner[v] = -1;
+    /* only vertices with triangles all around */
+    for (int32_t c = 0; c < t->corner_count; c++) {
+        int32_t *here = &corner[t->vertex[c]];
+        corners[t->vertex[c]]++;
+        if (t->twin[c] < 0 || t->twin[topology_prev(t, c)] < 0 || topology_size(t, t->face[c]) != 3)
+            *here = -2;
+        else if (*here == -1)
+            *here = c;
+    }
+    for (int32_t v = 0; v < t->vertex_count; v++) {
+        round[v] = false;
+        for (int axis = 0; axis < 3 && corner[v] >= 0 && !round[v]; axis++)
+            round[v] = is_round(t, corner[v], corners[v], (axis + 1) % 3, (axis + 2) % 3);
+    }
+    scratch_drop(&t->memory, corner);
+    scratch_drop(&t->memory, corners);
+    return true;
+}

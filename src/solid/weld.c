@@ -52,25 +52,61 @@ static bool grid_put(const abut_context *context, grid *g, vec3 p, int32_t i) {
     return true;
 }
 
-bool weld_points(scratch *memory, const vec3 *points, int64_t count, vec3 origin, double tolerance,
-                 double cell, int32_t *same, int64_t *equal, int64_t *close) {
-    grid g = {.tolerance = tolerance, .cell = cell, .origin = origin};
-    g.next = scratch_take(memory, count, sizeof *g.next);
-    bool fine = g.next != NULL;
-    *equal = *close = 0;
+static bool weld_by_grid(scratch *memory, const vec3 *points, int64_t count, grid *g, int32_t *same,
+                         int64_t *equal, int64_t *close) {
+    g->next = scratch_take(memory, count, sizeof *g->next);
+    bool fine = g->next != NULL;
     for (int64_t i = 0; fine && i < count; i++) {
         if (same[i] < 0) continue;
-        int32_t found = grid_find(&g, points, points[i]);
+        int32_t found = grid_find(g, points, points[i]);
         if (found >= 0) {
             bool is_equal = vec3_length2(vec3_sub(points[i], points[found])) == 0;
             *equal += is_equal, *close += !is_equal;
             same[i] = found;
         } else {
-            fine = grid_put(memory->context, &g, points[i], (int32_t)i);
+            fine = grid_put(memory->context, g, points[i], (int32_t)i);
             same[i] = (int32_t)i;
         }
     }
-    map64_free(memory->context, &g.cells);
-    scratch_drop(memory, g.next);
+    map64_free(memory->context, &g->cells);
+    scratch_drop(memory, g->next);
     return fine;
+}
+
+/* Most files have no close points.  That is seen by sorting them along one generic direction and looking at
+ * neighbours.  1: none are closer than the tolerance; 0: some are, or too many share their place along the
+ * direction to tell; -1: memory is out. */
+static int all_apart(scratch *memory, const vec3 *points, int64_t count, vec3 origin, double diagonal,
+                     double tolerance, const int32_t *same) {
+    sort_item *items = scratch_take(memory, count, sizeof *items);
+    sort_item *other = scratch_take(memory, count, sizeof *other);
+    if (!items || !other) return -1;
+    int64_t used = 0, budget = 8 * count;
+    double scale = diagonal > 0 ? 0x1p29 / diagonal : 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (same[i] < 0) continue;
+        double x = vec3_dot((vec3){0.3713, 0.8041, 0.4643}, vec3_sub(points[i], origin)) * scale + 0x1p31;
+        uint32_t key = x <= 0 ? 0 : x >= 0x1.fffffep31 ? UINT32_MAX : (uint32_t)x;
+        items[used++] = (sort_item){.key = key, .value = (int32_t)i};
+    }
+    sort_items(items, other, used);
+    uint32_t window = (uint32_t)(tolerance * scale) + 2;
+    bool apart = true;
+    for (int64_t i = 0; i < used && apart; i++)
+        for (int64_t j = i + 1; j < used && items[j].key - items[i].key <= window && apart; j++)
+            apart = --budget > 0 && vec3_length2(vec3_sub(points[items[i].value], points[items[j].value])) >
+                                        tolerance * tolerance;
+    scratch_drop(memory, items);
+    scratch_drop(memory, other);
+    return apart;
+}
+
+bool weld_points(scratch *memory, const vec3 *points, int64_t count, vec3 origin, double diagonal,
+                 double tolerance, int32_t *same, int64_t *equal, int64_t *close) {
+    *equal = *close = 0;
+    int apart = all_apart(memory, points, count, origin, diagonal, tolerance, same);
+    if (apart != 0) return apart > 0; /* same[i] is i already */
+    double cell = fmax(8 * tolerance, 1e-12 * diagonal);
+    grid g = {.tolerance = tolerance, .cell = cell > 0 ? cell : 1, .origin = origin};
+    return weld_by_grid(memory, points, count, &g, same, equal, close);
 }

@@ -4,11 +4,11 @@
 
 #include "solid/topology.h"
 
-/* In: same[i] >= 0 for the points that count.  Out: same[i] is the representative of point i, which is the
- * earliest of its cluster and never farther than the tolerance.  Counts the points joined to an equal and to
- * a merely close one.  `cell` is the size of the grid's cells: 8 tolerances, or anything positive for
- * tolerance 0; coordinates are at most 1e15 cells from `origin`.  False when memory is out. */
-bool weld_points(scratch *memory, const vec3 *points, int64_t count, vec3 origin, double tolerance,
-                 double cell, int32_t *same, int64_t *equal, int64_t *close);
+/* In: same[i] = i for the points that count, -1 for the others.  Out: same[i] is the representative of point
+ * i, which is the earliest of its cluster and never farther than the tolerance.  Counts the points joined to
+ * an equal and to a merely close one.  The tolerance is 0 or at least 1e-15 diagonals.  False when memory is
+ * out. */
+bool weld_points(scratch *memory, const vec3 *points, int64_t count, vec3 origin, double diagonal,
+                 double tolerance, int32_t *same, int64_t *equal, int64_t *close);
 
 #endif
