@@ -156,6 +156,21 @@ ABUT_API abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a
                                           abut_convex_cache *cache, abut_convex_result *result,
                                           abut_error *error);
 
+/* ---- closest points, in the sense of Euclid */
+
+typedef struct abut_convex_gap {
+    double distance;  /* of the nearest points; negative: the least way apart */
+    abut_vec3 normal; /* unit, from B to A */
+    abut_vec3 a, b; /* the nearest points; overlapping: a point of A that reaches deepest into B, and where it
+                       must go */
+    bool is_overlapping;
+} abut_convex_gap;
+
+/* The distance of two convex shapes by GJK, or how deep they overlap.  The depth is exact for hulls, spheres
+ * and capsules; for cylinders and ellipsoids it is an upper bound. */
+ABUT_API abut_status abut_convex_closest(const abut_convex *a, abut_pose pose_a, const abut_convex *b,
+                                         abut_pose pose_b, abut_convex_gap *gap, abut_error *error);
+
 #ifdef __cplusplus
 }
 #endif

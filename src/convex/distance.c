@@ -20,12 +20,18 @@ static abut_status check_pose(const abut_pose *p, const char *which, abut_error 
     return ABUT_OK;
 }
 
-static abut_status check(const abut_convex *a, const abut_pose *pa, const abut_convex *b, const abut_pose *pb,
-                         const abut_convex_options *o, const abut_convex_result *r, abut_error *error) {
+static abut_status check_shapes(const abut_convex *a, const abut_pose *pa, const abut_convex *b,
+                                const abut_pose *pb, abut_error *error) {
     abut_status status = shape_check(a, "A", error);
     if (status == ABUT_OK) status = shape_check(b, "B", error);
     if (status == ABUT_OK) status = check_pose(pa, "A", error);
     if (status == ABUT_OK) status = check_pose(pb, "B", error);
+    return status;
+}
+
+static abut_status check(const abut_convex *a, const abut_pose *pa, const abut_convex *b, const abut_pose *pb,
+                         const abut_convex_options *o, const abut_convex_result *r, abut_error *error) {
+    abut_status status = check_shapes(a, pa, b, pb, error);
     if (status != ABUT_OK) return status;
     if (!(o->angle >= 0 && o->angle < 1))
         return fail(error, ABUT_INVALID, "angle is %g; give radians from 0 to 1", o->angle);
@@ -84,5 +90,28 @@ abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const a
         r->points[i].a = vec3_add(r->points[i].a, center);
         r->points[i].b = vec3_add(r->points[i].b, center);
     }
+    return ABUT_OK;
+}
+
+/* Cores apart by v: the surfaces are nearer by the radii.  Otherwise the shortest way apart. */
+abut_status abut_convex_closest(const abut_convex *a, abut_pose pose_a, const abut_convex *b,
+                                abut_pose pose_b, abut_convex_gap *gap, abut_error *error) {
+    abut_status status = check_shapes(a, &pose_a, b, &pose_b, error);
+    if (status != ABUT_OK) return status;
+    convex_pair p = make_pair(a, pose_a, b, pose_b);
+    vec3 center = vec3_add(pose_a.position, mat3_mul_vec(p.ra, shape_center(a))), on_a, v;
+    double radius_a, radii = convex_core_radii(&p, &radius_a);
+    int steps;
+    if (convex_closest_cores(&p, &on_a, &v, &steps)) {
+        double far = vec3_length(v);
+        gap->normal = vec3_scale(v, 1 / far), gap->distance = far - radii;
+        gap->a = vec3_axpy(vec3_add(center, on_a), -radius_a, gap->normal);
+    } else {
+        convex_touch t;
+        convex_shortest_way(&p, &t);
+        gap->normal = vec3_sub(vec3_zero(), t.n), gap->distance = vec3_dot(t.n, p.c) - t.extent;
+        gap->a = vec3_add(center, t.witness[0]);
+    }
+    gap->b = vec3_axpy(gap->a, -gap->distance, gap->normal), gap->is_overlapping = gap->distance < 0;
     return ABUT_OK;
 }

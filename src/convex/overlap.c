@@ -1,4 +1,5 @@
-/* The shortest way apart: the facet of K = A - B nearest to the centre (the minimum translational distance).
+/* The shortest way apart: the facet of K = A - B that c must pass with the least way (the minimum
+ * translational distance): the direction n of least h(n) - n.c.
  *
  * The facets of K are the overlay of A's Gauss map with B's turned through the origin:
  *
@@ -14,6 +15,7 @@
 typedef struct search {
     const convex_pair *p;
     convex_touch *best;
+    double depth;  /* the least h(n) - n.c so far */
     mat3 relative; /* B's axes to A's */
 } search;
 
@@ -21,8 +23,9 @@ static void consider(search *s, vec3 world) {
     convex_touch t = {.n = vec3_unit(world), .face = {-1, -1}, .is_coincident = true};
     t.extent = convex_extent(s->p, t.n, t.support, t.witness);
     t.iterations = s->best->iterations + 1;
-    if (t.extent < s->best->extent)
-        *s->best = t;
+    double depth = t.extent - vec3_dot(t.n, s->p->c);
+    if (depth < s->depth)
+        *s->best = t, s->depth = depth;
     else
         s->best->iterations = t.iterations;
 }
@@ -64,24 +67,33 @@ static void search_hulls(search *s) {
     for (int32_t e = 0; e < a->edge_count; e++) start = walk_arc(s, a, b, e, start);
 }
 
-/* Faces of hulls and axes of analytic shapes: what has a flat or a longest side. */
-static void consider_shape(search *s, const abut_convex *shape, mat3 rotation, double sign) {
+/* Faces of hulls, their edges across the axis of the other shape, and axes of analytic shapes: what has a
+ * flat or a longest side. */
+static void consider_shape(search *s, const abut_convex *shape, mat3 rotation, vec3 other_axis, double sign) {
     const vec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    if (shape->kind == ABUT_CONVEX_HULL)
+    if (shape->kind == ABUT_CONVEX_HULL) {
         for (int32_t f = 0; f < shape->hull->face_count; f++)
             consider(s, vec3_scale(mat3_mul_vec(rotation, hull_faces(shape->hull)[f].n), sign));
-    else
-        for (int k = 0; k < 3; k++) consider(s, vec3_scale(mat3_mul_vec(rotation, axes[k]), sign));
+        for (int32_t e = 0; e < shape->hull->edge_count; e++) {
+            vec3 n = vec3_cross(mat3_mul_vec(rotation, hull_edges(shape->hull)[e].along), other_axis);
+            if (vec3_length2(n) > 1e-12) consider(s, n), consider(s, vec3_neg(n));
+        }
+    } else
+        for (int k = 0; k < 3; k++) {
+            consider(s, mat3_mul_vec(rotation, axes[k]));
+            consider(s, vec3_neg(mat3_mul_vec(rotation, axes[k])));
+        }
 }
 
 void convex_shortest_way(const convex_pair *p, convex_touch *out) {
     *out = (convex_touch){.extent = INFINITY, .face = {-1, -1}, .is_coincident = true};
-    search s = {.p = p, .best = out};
+    search s = {.p = p, .best = out, .depth = INFINITY};
     if (p->a->kind == ABUT_CONVEX_HULL && p->b->kind == ABUT_CONVEX_HULL) {
         search_hulls(&s);
     } else {
-        consider_shape(&s, p->a, p->ra, 1);
-        consider_shape(&s, p->b, p->rb, -1);
+        if (vec3_length2(p->c) > 0) consider(&s, p->c);
+        consider_shape(&s, p->a, p->ra, p->rb.cz, 1);
+        consider_shape(&s, p->b, p->rb, p->ra.cz, -1);
     }
     out->growth = 0;
 }

@@ -1,6 +1,7 @@
 /* A pair of convex shapes in world axes, and the stages of a query:
  *
  *   growth.c       the ray cast on the Minkowski difference: growth, normal          (Silcowitz, section 1.1)
+ *   gjk.c          closest points, for the Euclidean distance
  *   overlap.c      the shortest way apart, where the centres coincide and there is no ray
  *   features.c     intersection of the two features in the contact plane: points     (Silcowitz, section 3)
  *
@@ -33,11 +34,18 @@ typedef struct convex_touch {
 abut_status convex_grow(const convex_pair *p, double far_distance, abut_convex_cache *cache,
                         convex_touch *out);
 
-/* The direction n of least h(n): the way along which B must move least to be free of A. */
+/* The direction n of least h(n) - n.c: the way along which B must move least to be free of A.  Exact for two
+ * hulls, and for hulls with spheres and capsules; otherwise the best of axes, face normals and c. */
 void convex_shortest_way(const convex_pair *p, convex_touch *out);
 
 /* Fills result->points, point_count, is_aligned and the positions relative to A's centre. */
 void convex_intersect_features(const convex_pair *p, const convex_touch *touch, abut_convex_result *result);
+
+/* Closest points of the cores (a sphere's centre, a capsule's axis, otherwise the shape): `on_a` from A's
+ * centre, v from B's point to A's.  False when the cores touch or overlap. */
+bool convex_closest_cores(const convex_pair *p, vec3 *on_a, vec3 *v, int *steps);
+/* The sum of the radii about the cores; *a is A's. */
+double convex_core_radii(const convex_pair *p, double *a);
 
 /* h(n) with the supporting vertices, for n in world axes. */
 double convex_extent(const convex_pair *p, vec3 n, int32_t support[2], vec3 witness[2]);

@@ -123,6 +123,8 @@ vec3 shape_corner(const abut_convex *s, abut_feature f, vec3 n, int i, int32_t *
     *vertex = i, *edge = f.kind == ABUT_FEATURE_FACE ? i : 0;
     if (f.kind == ABUT_FEATURE_VERTEX) return shape_support_curved(s, n);
     vec3 end = {0, 0, (f.kind == ABUT_FEATURE_FACE ? f.id : i) ? s->length / 2 : -s->length / 2};
+    if (s->kind == ABUT_CONVEX_CAPSULE)
+        return vec3_axpy(end, s->radius, n); /* the lowest of each round end */
     if (f.kind == ABUT_FEATURE_EDGE) return vec3_axpy(end, s->radius, vec3_unit(vec3_make(n.x, n.y, 0)));
     /* counter-clockwise seen from outside: the bottom runs the other way round */
     return vec3_axpy(end, s->radius, rim_direction(f.id ? i : RIM_CORNERS - i));
