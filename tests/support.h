@@ -25,6 +25,13 @@
 #undef fail_msg
 #define fail_msg(...) (print_error("ERROR: " __VA_ARGS__), print_error("\n"), _fail(__FILE__, __LINE__))
 
+/* A program of which a test was skipped for want of ../shared ends with 77, which CTest shows as skipped; but
+ * not when another of its tests failed. */
+int support_finish(int failed);
+#undef cmocka_run_group_tests
+#define cmocka_run_group_tests(tests, setup, teardown) \
+    support_finish(_cmocka_run_group_tests(#tests, tests, sizeof(tests) / sizeof(tests)[0], setup, teardown))
+
 /* ---- memory */
 
 /* Counts every allocation and resize; number `fail_at` (counted from 1; 0: none) and, with `fail_after`, all
@@ -56,7 +63,7 @@ pose support_pose(uint64_t *state, double size);
 
 /* ---- files */
 
-/* ABUT_SHARED/relative, where it exists; otherwise the program ends with status 77 (skipped). */
+/* ABUT_SHARED/relative, where it exists; otherwise the test that asks is skipped. */
 const char *support_shared(const char *relative);
 /* A path below a folder of this process, which is removed at exit. */
 const char *support_temporary(const char *name);
