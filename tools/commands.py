@@ -10,8 +10,8 @@ import pathlib, re, sys
 
 STRING = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
 ROW = re.compile(r"X\(\s*(\w+)\s*,\s*" + STRING + r",\s*" + STRING + r"\)")
-FILES = {"FILE", "OUT", "REC", "MESH", "SCENE"}  # what an option's value is called when it is a file
-OPTION = re.compile(r"(--?[a-z][a-z-]*)(?:[ =]([^\]\s]+))?")
+FILES = {"FILE", "OUT", "REC", "MESH", "SCENE", "INDEX"}  # what an option's value is called when it is a file
+OPTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]*)(?:[ =]([^\]\s]+))?")
 
 
 def commands(root):
