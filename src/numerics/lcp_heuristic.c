@@ -44,7 +44,10 @@ static int solve(program *p) {
     /* A is symmetric: its compressed rows are its compressed columns */
     Clp_loadProblem(model, s->size, s->size, s->start, s->column, s->value, p->lo, p->hi, p->cost, p->row_lo,
                     p->row_hi);
-    Clp_initialSolve(model);
+    Clp_Solve *options = ClpSolve_new();
+    ClpSolve_setPresolveType(options, 1, 0); /* off: it leaks memory in CoinUtils 2.11 */
+    Clp_initialSolveWithOptions(model, options);
+    ClpSolve_delete(options);
     int optimal = Clp_status(model) == 0;
     if (optimal) {
         const double *force = Clp_getColSolution(model);
