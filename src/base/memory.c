@@ -5,30 +5,12 @@
  *
  * Blocks behind `current` are empty and wait for reuse, so restore never frees.
  */
-#define _DEFAULT_SOURCE /* madvise */
 #include "base/base.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 static bool multiply(size_t count, size_t size, size_t *bytes) {
     return !__builtin_mul_overflow(count, size, bytes);
-}
-
-/* Large blocks ask for large pages: fewer page faults and fewer misses of the address cache, a fifth of the
- * time of building a large solid.  Only advice; nothing depends on it. */
-static void *advise(void *block, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    enum { LARGE = 4 << 20, PAGE = 4096 };
-    if (block && bytes >= LARGE) {
-        uintptr_t first = ((uintptr_t)block + PAGE - 1) / PAGE * PAGE;
-        uintptr_t end = ((uintptr_t)block + bytes) / PAGE * PAGE;
-        (void)madvise((char *)block + (first - (uintptr_t)block), end - first, MADV_HUGEPAGE);
-    }
-#else
-    (void)bytes;
-#endif
-    return block;
 }
 
 void *mem_alloc(const abut_context *context, size_t count, size_t size) {
@@ -37,15 +19,11 @@ void *mem_alloc(const abut_context *context, size_t count, size_t size) {
     if (bytes == 0) bytes = 1;
     if (context && context->allocator.allocate)
         return context->allocator.allocate(context->allocator.user, bytes);
-    return advise(malloc(bytes), bytes);
+    return malloc(bytes);
 }
 
 void *mem_calloc(const abut_context *context, size_t count, size_t size) {
-    if (!(context && context->allocator.allocate)) {
-        size_t bytes;
-        if (!multiply(count, size, &bytes)) return NULL;
-        return advise(calloc(bytes ? bytes : 1, 1), bytes);
-    }
+    if (!(context && context->allocator.allocate)) return calloc(count ? count : 1, size ? size : 1);
     void *block = mem_alloc(context, count, size);
     if (block) memset(block, 0, count * size);
     return block;
