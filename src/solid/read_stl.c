@@ -49,13 +49,16 @@ static bool point_set_grow(const mesh_reader *reader, point_set *set, int64_t ca
     return true;
 }
 
-/* Adds a corner at p: an old point if one is there, otherwise a new one.  Both zeros are the same place. */
-static abut_status add_corner(mesh_reader *reader, point_set *set, vec3 p, int line, abut_error *error) {
-    p = (vec3){p.x + 0.0, p.y + 0.0, p.z + 0.0};
+/* Both zeros are the same place. */
+static vec3 one_zero(vec3 p) { return (vec3){p.x + 0.0, p.y + 0.0, p.z + 0.0}; }
+
+/* Adds a corner at p, whose hash is given: an old point if one is there, otherwise a new one. */
+static abut_status add_corner(mesh_reader *reader, point_set *set, vec3 p, uint64_t hash, int line,
+                              abut_error *error) {
     if (4 * reader->points.count >= 3 * set->capacity &&
         !point_set_grow(reader, set, set->capacity ? 2 * set->capacity : 64))
         return fail_memory(error);
-    uint64_t mask = (uint64_t)set->capacity - 1, slot = hash_point(p) & mask;
+    uint64_t mask = (uint64_t)set->capacity - 1, slot = hash & mask;
     for (; set->slots[slot] >= 0; slot = (slot + 1) & mask) {
         const vec3 *q = &reader->points.data[set->slots[slot]];
         if (q->x == p.x && q->y == p.y && q->z == p.z)
@@ -93,6 +96,33 @@ static abut_status refuse_corner(const mesh_reader *reader, int64_t triangle, in
         p.z);
 }
 
+/* Up to BATCH triangles from number `first`.  A look into the set misses the cache twice (slot, point);
+ * asking for all slots of the batch, then for all points, then comparing hides most of that time. */
+enum { BATCH = 16 };
+static abut_status read_batch(mesh_reader *reader, int64_t first, int count, point_set *set,
+                              abut_error *error) {
+    vec3 points[3 * BATCH];
+    uint64_t hashes[3 * BATCH], mask = (uint64_t)set->capacity - 1;
+    for (int i = 0; i < 3 * count; i++) {
+        const char *corner =
+            reader->bytes + HEADER + TRIANGLE * (first + i / 3) + 12 + (size_t)(12 * (i % 3));
+        vec3 p = {read_float(corner), read_float(corner + 4), read_float(corner + 8)};
+        if (!vec3_is_finite(p)) return refuse_corner(reader, first + i / 3, i % 3, p, error);
+        points[i] = one_zero(p), hashes[i] = hash_point(points[i]);
+        __builtin_prefetch(&set->slots[hashes[i] & mask]);
+    }
+    for (int i = 0; i < 3 * count; i++) {
+        int32_t point = set->slots[hashes[i] & mask];
+        if (point >= 0) __builtin_prefetch(&reader->points.data[point]);
+    }
+    for (int i = 0; i < 3 * count; i++) {
+        abut_status status = i % 3 == 0 ? reader_open_face(reader, 0, error) : ABUT_OK;
+        if (status == ABUT_OK) status = add_corner(reader, set, points[i], hashes[i], 0, error);
+        if (status != ABUT_OK) return status;
+    }
+    return ABUT_OK;
+}
+
 static abut_status read_triangles(mesh_reader *reader, int64_t count, point_set *set, abut_error *error) {
     /* the sizes of a closed mesh: half as many vertices as triangles (they grow where it is not one) */
     int64_t slots = 64;
@@ -102,15 +132,8 @@ static abut_status read_triangles(mesh_reader *reader, int64_t count, point_set 
         !array_reserve(reader->context, &reader->face_start, count + 1) ||
         !point_set_grow(reader, set, slots))
         return fail_memory(error);
-    const char *at = reader->bytes + HEADER;
-    for (int64_t i = 0; i < count; i++, at += TRIANGLE) {
-        abut_status status = reader_open_face(reader, 0, error);
-        for (int k = 0; k < 3 && status == ABUT_OK; k++) {
-            const char *corner = at + 12 + 12 * k;
-            vec3 p = {read_float(corner), read_float(corner + 4), read_float(corner + 8)};
-            if (!vec3_is_finite(p)) return refuse_corner(reader, i, k, p, error);
-            status = add_corner(reader, set, p, 0, error);
-        }
+    for (int64_t i = 0; i < count; i += BATCH) {
+        abut_status status = read_batch(reader, i, (int)(count - i < BATCH ? count - i : BATCH), set, error);
         if (status != ABUT_OK) return status;
     }
     return ABUT_OK;
@@ -172,7 +195,10 @@ static abut_status read_facet(mesh_reader *reader, scan *s, point_set *set, abut
         if (status == ABUT_OK) status = scan_number(s, "x of a vertex of facet", facet, &p.x, error);
         if (status == ABUT_OK) status = scan_number(s, "y of a vertex of facet", facet, &p.y, error);
         if (status == ABUT_OK) status = scan_number(s, "z of a vertex of facet", facet, &p.z, error);
-        if (status == ABUT_OK) status = add_corner(reader, set, p, line, error);
+        if (status == ABUT_OK) {
+            p = one_zero(p);
+            status = add_corner(reader, set, p, hash_point(p), line, error);
+        }
     }
     if (status == ABUT_OK) status = expect(s, "endloop", "behind three vertices", error);
     if (status == ABUT_OK) status = expect(s, "endfacet", "behind `endloop`", error);
