@@ -161,6 +161,33 @@ static void print_mesh(const inspection *i) {
     print_vec3("bounds upper", m->bounds.upper);
 }
 
+/* The first defects, and where the whole list is. */
+static int say_why(const inspection *i) {
+    enum { FIRST = 3 };
+    abut_solid_options options = abut_default_solid_options();
+    abut_report *report = NULL;
+    abut_error error = {0};
+    options.limit = FIRST;
+    int64_t said = 0;
+    if (abut_mesh_check(NULL, i->mesh, &options, &report, &error) == ABUT_OK)
+        for (int64_t k = 0; k < report->finding_count && said < FIRST; k++) {
+            const abut_finding *f = &report->findings[k];
+            if (!f->is_error) continue;
+            abut_error found = {.status = ABUT_INVALID, .line = f->line};
+            snprintf(found.file, sizeof found.file, "%s", i->path);
+            snprintf(found.message, sizeof found.message, "%s: %s", abut_defect_name(f->defect), f->message);
+            cli_error(&found);
+            said++;
+        }
+    if (said == 0) cli_error(&i->why);
+    int64_t more = said ? report->error_count - said : 0;
+    fprintf(stderr, "abut: %s bounds no solid", i->path);
+    if (more > 0) fprintf(stderr, ", %" PRId64 " defects more", more);
+    fprintf(stderr, "; `abut check %s` lists what is wrong\n", i->path);
+    abut_report_free(NULL, report);
+    return EXIT_NOT_MET;
+}
+
 int command_inspect(int argc, char **argv) {
     const char *density = "1";
     bool json = false, stop = false;
@@ -187,12 +214,7 @@ int command_inspect(int argc, char **argv) {
             print_solid(&i);
         else
             print_mesh(&i);
-        if (!i.solid) {
-            cli_error(&i.why);
-            fprintf(stderr, "abut: %s bounds no solid; `abut check %s` lists what is wrong\n", i.path,
-                    i.path);
-            status = EXIT_NOT_MET;
-        }
+        if (!i.solid) status = say_why(&i);
     }
     abut_solid_free(NULL, i.solid);
     abut_mesh_free(NULL, i.mesh);
