@@ -77,6 +77,15 @@ static void add_velocity_rows(const group *g, const spatial *v, constraints *lis
     }
 }
 
+/* The size of the numbers that meet in an error: places and speeds, and 1 for directions. */
+static double extent(const group *g) {
+    double most = 1;
+    for (int i = 0; i < g->body_count; i++)
+        most =
+            fmax(most, fmax(vec3_max_abs(g->motions[i].center), vec3_max_abs(g->motions[i].velocity.linear)));
+    return most;
+}
+
 /* out += M^-1/2 (W^T)^+ wanted */
 static abut_status correct(const group *g, const constraints *list, arena *scratch, spatial *out,
                            project_result *result, abut_error *error) {
@@ -100,7 +109,10 @@ static abut_status correct(const group *g, const constraints *list, arena *scrat
         result->before = fmax(result->before, fabs(list->wanted[i]));
         result->remaining = fmax(result->remaining, fabs(left));
     }
-    if (result->remaining > 1e-6 * result->before) result->outcome = PROJECT_INCONSISTENT;
+    /* redundant rows agree only to the square of their errors and to rounding; rows that contradict each
+     * other keep most of theirs */
+    if (result->remaining > 0.1 * result->before && result->before > 1e-11 * extent(g))
+        result->outcome = PROJECT_INCONSISTENT;
     return ABUT_OK;
 }
 
