@@ -147,8 +147,11 @@ double share_cone_margin(const group_system *s, const cone *k, const double *z) 
     return 1 - force / fmax(limit, tiny);
 }
 
+/* The smallest of all cones; -1 where a bound is broken (a pulling contact). */
 static double smallest_margin(const group_system *s, const double *z) {
-    double least = 1;
+    double least = 1, tiny = 1e-12 * largest_carried(s, z);
+    for (int i = 0; i < s->count; i++)
+        if (z[i] < s->lo[i] - tiny || z[i] > s->hi[i] + tiny) return -1;
     for (int k = 0; k < s->cone_count; k++) least = fmin(least, share_cone_margin(s, &s->cones[k], z));
     return least;
 }
@@ -214,32 +217,59 @@ static void into_cone(double mu, double *normal, double *t, int dimension) {
     for (int i = 0; i < dimension; i++) t[i] *= mu * *normal / size;
 }
 
-/* Alternating projections on the cones and on V z = y; ends on the second set. */
-static bool alternate(const dense *d, const bool *may, const double *y, int steps, arena *scratch,
-                      double *z) {
+/* Nearest admissible multipliers: bounds, and friction inside its cone. */
+static void into_bounds(const group_system *s, double *z) {
+    for (int i = 0; i < s->count; i++) z[i] = fmin(fmax(z[i], s->lo[i]), s->hi[i]);
+    for (int k = 0; k < s->cone_count; k++) {
+        const cone *law = &s->cones[k];
+        if (law->mode != FRICTION_STICK) continue;
+        into_cone(law->stick * (1 - 1e-9), &z[s->normal_of[law->contact]], z + law->first, law->dimension);
+    }
+}
+
+/* Reflections (Douglas and Rachford) between the cones K and the affine set L of all z with V z = y:
+ *     x <- x + P_L(2 P_K x - x) - P_K x
+ * until P_L P_K x lies in all cones.  Works where the two sets meet in little more than a point.  Where they
+ * do not meet the step does not shrink: that is looked at each time the number of steps has doubled. */
+static bool reflect(const dense *d, const bool *may, const double *y, int steps, arena *scratch, double *z) {
     const group_system *s = d->s;
     int n = d->space.dimension, count = 0;
-    int *list = arena_alloc(scratch, (size_t)s->count + 1, sizeof(int));
-    double *part = arena_alloc(scratch, (size_t)s->count + 1, sizeof(double));
-    double *left = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
-    if (!list || !part || !left) return false;
+    size_t m = (size_t)s->count + 1, bytes = (size_t)s->count * sizeof(double);
+    int *list = arena_alloc(scratch, m, sizeof(int));
+    double *part = arena_alloc(scratch, m, sizeof(double)),
+           *left = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
+    double *x = arena_alloc(scratch, m, sizeof(double)), *inside = arena_alloc(scratch, m, sizeof(double));
+    if (!list || !part || !left || !x || !inside) return false;
     for (int i = 0; i < s->count; i++)
         if (may[i]) list[count++] = i;
     double *v = gather(d, list, count, NULL, scratch);
     least_norm f;
     if (!v || !least_norm_factor(v, n, count, DENSE_RANK, scratch, &f)) return false;
-    for (int step = 0; step < steps; step++) {
-        for (int i = 0; i < s->count; i++) z[i] = fmin(fmax(z[i], s->lo[i]), s->hi[i]);
-        for (int k = 0; k < s->cone_count; k++)
-            if (s->cones[k].mode == FRICTION_STICK)
-                into_cone(s->cones[k].stick * (1 - 1e-9), &z[s->normal_of[s->cones[k].contact]],
-                          z + s->cones[k].first, s->cones[k].dimension);
+    memcpy(x, z, bytes);
+    double last_gap = INFINITY;
+    for (int step = 0, mark = 32; step < steps; step++) {
+        memcpy(inside, x, bytes);
+        into_bounds(s, inside);
+        bool look = step % 8 == 0; /* at P_L P_K x; otherwise P_L (2 P_K x - x) */
+        for (int i = 0; i < s->count; i++) z[i] = look ? inside[i] : 2 * inside[i] - x[i];
         memcpy(left, y, (size_t)n * sizeof(double));
         add_columns(d, list, count, z, -1, left);
         least_norm_solve(&f, left, part);
         for (int i = 0; i < count; i++) z[list[i]] += part[i];
-        if (smallest_margin(s, z) >= 0) break;
+        if (look) {
+            if (smallest_margin(s, z) >= 0) return true;
+            continue;
+        }
+        double gap = 0;
+        for (int i = 0; i < count; i++) {
+            double move = z[list[i]] - inside[list[i]];
+            x[list[i]] += move, gap += move * move;
+        }
+        if (step < mark) continue;
+        if (gap > 0.5 * last_gap) break;
+        last_gap = gap, mark *= 2;
     }
+    memcpy(z, inside, bytes);
     return true;
 }
 
@@ -265,7 +295,7 @@ double share_margin(const dense *d, const system_solution *sol, double tolerance
     for (int stage = 0; stage < 3 && margin < 0; stage++) {
         memcpy(trial, stage < 2 ? least : z, (size_t)s->count * sizeof(double));
         if (stage == 1) *memory = reweigh(d, 20, scratch, trial);
-        if (stage == 2) *memory = alternate(d, may, y, 300, scratch, trial);
+        if (stage == 2) *memory = reflect(d, may, y, 4000, scratch, trial);
         if (!*memory) return margin;
         double found = smallest_margin(s, trial);
         if (found > margin && still_carries(d, trial, y, all, scratch))

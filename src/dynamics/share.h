@@ -16,7 +16,7 @@ bool share_least_norm(const dense *d, const system_solution *sol, double toleran
 /* The z' with V z' = V z that leaves the cones of sticking points the largest margin
  *     min over cones of 1 - |T| / (stick N)
  * as far as a search finds it: the solution itself, least norm, friction in proportion to pressure,
- * reweighted, and alternating projections on the cones and on V z' = V z.  It stops at the first one inside
+ * reweighted, and reflections between the cones and the set V z' = V z.  It stops at the first one inside
  * all cones, and is exact for translation and for torsion of feet at one radius.  Returns the margin (1
  * without sticking cones); writes z. *memory is false when memory is out. */
 double share_margin(const dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
