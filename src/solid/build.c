@@ -40,6 +40,8 @@ static abut_status build_topology(builder *b, const abut_mesh *mesh, abut_error 
     topology *t = &b->t;
     abut_status status = topology_make(t, b->context, mesh, b->options.weld, error);
     if (status) return status;
+    if (check_thickness_of(t) <= b->options.epsilon * t->diagonal)
+        return fail_at(error, ABUT_INVALID, mesh->file, 0, "the mesh is thinner than the touching distance");
     if (!topology_closed(t))
         return fail_at(error, ABUT_INVALID, mesh->file, 0,
                        "some edges are not the border of exactly two faces");

@@ -20,6 +20,9 @@ bool check_edges(reporter *r, topology *t); /* all return false when memory is o
 bool check_vertices(reporter *r, topology *t);
 
 /* check_features.c */
+/* Extent of the mesh across its flattest direction, the axis of least variance of its vertices; a solid must
+ * be thicker than the touching distance. */
+double check_thickness_of(const topology *t);
 void check_thickness(reporter *r, const topology *t, double epsilon);
 abut_status check_features(reporter *r, const abut_solid *s, const abut_solid_options *options,
                            abut_error *error);

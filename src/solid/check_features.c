@@ -4,34 +4,35 @@
 
 #include "math/eigen.h"
 
-/* Extent of the mesh across its flattest direction: the axis of least variance of its points. */
-void check_thickness(reporter *r, const topology *t, double epsilon) {
-    const abut_mesh *m = t->mesh;
+double check_thickness_of(const topology *t) {
     vec3 mean = {0, 0, 0}, values;
     mat3 spread = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, axes;
-    double scale = t->diagonal > 0 ? 1 / t->diagonal : 1;
-    int64_t count = m->corner_count;
-    for (int64_t c = 0; c < count; c++)
-        mean = vec3_axpy(mean, scale / (double)count, vec3_sub(m->points[m->corners[c]], t->origin));
-    for (int64_t c = 0; c < count; c++) {
-        vec3 d = vec3_sub(vec3_scale(vec3_sub(m->points[m->corners[c]], t->origin), scale), mean);
+    double scale = t->diagonal > 0 ? 1 / t->diagonal : 1, lower = INFINITY, upper = -INFINITY;
+    for (int32_t v = 0; v < t->vertex_count; v++)
+        mean = vec3_axpy(mean, scale / t->vertex_count, t->position[v]);
+    for (int32_t v = 0; v < t->vertex_count; v++) {
+        vec3 d = vec3_sub(vec3_scale(t->position[v], scale), mean);
         spread = mat3_add(spread, mat3_outer(d, d));
     }
     sym3_eigen(spread, &values, &axes);
-    double lower = INFINITY, upper = -INFINITY;
-    for (int64_t c = 0; c < count; c++) {
-        double x = vec3_dot(axes.cx, vec3_sub(m->points[m->corners[c]], t->origin));
-        lower = fmin(lower, x), upper = fmax(upper, x);
+    for (int32_t v = 0; v < t->vertex_count; v++) {
+        double x = vec3_dot(axes.cx, t->position[v]);
+        lower = x < lower ? x : lower, upper = x > upper ? x : upper;
     }
-    if (upper - lower > epsilon) return;
+    return upper - lower;
+}
+
+void check_thickness(reporter *r, const topology *t, double epsilon) {
+    double thickness = check_thickness_of(t);
+    if (thickness > epsilon) return;
     abut_finding *f = report_add(r, ABUT_DEFECT_TOO_THIN);
     if (!f) return;
     report_vertex(f, t, 0);
-    report_text(
-        f,
-        "the mesh is %.6g across and only %.3g thick, less than the touching distance %.3g; make it thicker "
-        "or set a smaller epsilon",
-        t->diagonal, upper - lower, epsilon);
+    report_text(f,
+                "the mesh is %.6g across and only %.3g thick, less than the touching distance %.3g; make it "
+                "thicker or "
+                "set a smaller epsilon",
+                t->diagonal, thickness, epsilon);
 }
 
 /* The point of the file at a vertex of the solid. */

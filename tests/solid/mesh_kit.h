@@ -2,13 +2,8 @@
 #ifndef TESTS_SOLID_MESH_KIT_H
 #define TESTS_SOLID_MESH_KIT_H
 
-/* before cmocka, whose macro `fail` has the name of our function */
 #include "solid/solid.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "support.h"
 
 enum { KIT_POINTS = 4096, KIT_CORNERS = 32768 };
 typedef struct mesh_kit {
