@@ -24,7 +24,7 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
       "convex hulls of two meshes: growth distance, normal, features, contact points")                   \
     X(evaluate, "SURFACE --patch N --at U,V [--derivatives 0..3] [--json]",                              \
       "a point of a smooth surface and its partial derivatives")                                         \
-    X(index, "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--json]",             \
+    X(index, "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--picture OUT.svg] [--json]",             \
       "builds the B-rep index: nodes, height, average height, cells, build time")                        \
     X(inspect, "MESH [--density D] [--json]", "counts, genus, volume, area, centre of mass and inertia") \
     X(solve, "PROBLEM.json [--solver exact|lemke|lp|pgs|nncg] [--json]",                                 \
@@ -75,6 +75,9 @@ json_t *cli_json_vec3(abut_vec3 v);
 
 /* Letters to change, add or drop to get from one word to the other (Levenshtein). */
 int cli_word_distance(const char *a, const char *b);
+
+/* A slice through the partition of space as SVG. */
+int cli_index_picture(const abut_solid *solid, const abut_index *index, const char *path);
 
 bool cli_is_terminal(FILE *stream); /* and NO_COLOR and TERM=dumb count as not for colours */
 bool cli_use_colors(FILE *stream);

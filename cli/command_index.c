@@ -39,17 +39,18 @@ static int print(const abut_index *index, double seconds, bool json) {
 }
 
 int command_index(int argc, char **argv) {
-    const char *method = "hybrid", *threads = NULL, *output = NULL;
+    const char *method = "hybrid", *picture = NULL, *threads = NULL, *output = NULL;
     bool json = false;
     const cli_option options[] = {{"--method", &method, NULL, NULL},
+                                  {"--picture", &picture, NULL, NULL},
                                   {"--threads", &threads, NULL, NULL},
                                   {"-o", &output, NULL, NULL},
                                   {"--json", NULL, &json, NULL}};
     cli_call call = {.command = "index",
                      .arguments =
-                         "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--json]",
+                         "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--picture OUT.svg] [--json]",
                      .options = options,
-                     .option_count = 4,
+                     .option_count = 5,
                      .least = 1,
                      .most = 1};
     bool stop = false;
@@ -71,6 +72,7 @@ int command_index(int argc, char **argv) {
     if (done == ABUT_OK) start = now(), done = abut_index_build(&context, solid, &build, &index, &error);
     double seconds = now() - start;
     if (done == ABUT_OK && output) done = abut_index_save(&context, index, output, &error);
+    if (done == ABUT_OK && picture) status = cli_index_picture(solid, index, picture);
     if (status == EXIT_DONE) status = done == ABUT_OK ? print(index, seconds, json) : cli_error(&error);
     abut_index_free(&context, index);
     abut_solid_free(&context, solid);

@@ -134,6 +134,22 @@ ABUT_API abut_status abut_parts_join(const abut_context *context, const abut_par
                                      double epsilon, abut_regions *regions, abut_error *error);
 ABUT_API void abut_regions_free(const abut_context *context, abut_regions *regions);
 
+/* The inside leaves as convex polyhedra, and which of them touch along an area.  Cell c has the facets
+ * facet_start[c] .. facet_start[c + 1] - 1; facet f has the corners points[corner_start[f]] .. [corner_start[f + 1] - 1],
+ * counter-clockwise seen from outside the cell.  The volumes add up to that of the solid. */
+typedef struct abut_cells {
+    int64_t count, facet_count, corner_count, pair_count;
+    int32_t *facet_start, *corner_start;
+    abut_vec3 *points;
+    double *volumes;
+    int32_t (*pairs)[2]; /* cells that share an area, the smaller number first, sorted */
+    double *pair_areas;
+    int64_t capacity[6];
+} abut_cells;
+ABUT_API abut_status abut_index_cells(const abut_context *context, const abut_index *index,
+                                      const abut_solid *solid, abut_cells *cells, abut_error *error);
+ABUT_API void abut_cells_free(const abut_context *context, abut_cells *cells);
+
 /* One node of the tree, for those who draw or study it.  A child is a node number, or negative for a leaf. */
 typedef struct abut_index_node {
     abut_vec3 normal;
