@@ -15,19 +15,20 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
 
 /* The one list of commands.  X(name, arguments, sentence); command_NAME(int argc, char **argv) gets what
  * follows it. */
-#define COMMAND_LIST(X)                                                                                  \
-    X(bench, "[NAME]", "the built-in benchmarks")                                                        \
-    X(check, "FILE [--fix OUT] [--json]", "says what is wrong with a mesh, where, and how to fix it")    \
-    X(classify, "MESH [--tolerance E] [--json]",                                                         \
-      "where points and segments from standard input lie: inside, outside, or on which entity")          \
-    X(distance, "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--angle RADIANS] [--json]",              \
-      "convex hulls of two meshes: growth distance, normal, features, contact points")                   \
-    X(evaluate, "SURFACE --patch N --at U,V [--derivatives 0..3] [--json]",                              \
-      "a point of a smooth surface and its partial derivatives")                                         \
-    X(index, "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--picture OUT.svg] [--json]",             \
-      "builds the B-rep index: nodes, height, average height, cells, build time")                        \
-    X(inspect, "MESH [--density D] [--json]", "counts, genus, volume, area, centre of mass and inertia") \
-    X(solve, "PROBLEM.json [--solver exact|lemke|lp|pgs|nncg] [--json]",                                 \
+#define COMMAND_LIST(X)                                                                                   \
+    X(bench, "[NAME]", "the built-in benchmarks")                                                         \
+    X(check, "FILE [--fix OUT] [--json]", "says what is wrong with a mesh, where, and how to fix it")     \
+    X(classify, "MESH [--tolerance E] [--json]",                                                          \
+      "where points and segments from standard input lie: inside, outside, or on which entity")           \
+    X(distance, "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--angle RADIANS] [--json]",               \
+      "convex hulls of two meshes: growth distance, normal, features, contact points")                    \
+    X(evaluate, "SURFACE --patch N --at U,V [--derivatives 0..3] [--json]",                               \
+      "a point of a smooth surface and its partial derivatives")                                          \
+    X(index,                                                                                              \
+      "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--picture OUT.svg] [--json]", \
+      "builds the B-rep index: nodes, height, average height, cells, build time")                         \
+    X(inspect, "MESH [--density D] [--json]", "counts, genus, volume, area, centre of mass and inertia")  \
+    X(solve, "PROBLEM.json [--solver exact|lemke|lp|pgs|nncg] [--json]",                                  \
       "solves a complementarity problem given as a file")
 
 #define COMMAND_PROTOTYPE(name, arguments, sentence) int command_##name(int argc, char **argv);

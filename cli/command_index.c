@@ -47,8 +47,8 @@ int command_index(int argc, char **argv) {
                                   {"-o", &output, NULL, NULL},
                                   {"--json", NULL, &json, NULL}};
     cli_call call = {.command = "index",
-                     .arguments =
-                         "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--picture OUT.svg] [--json]",
+                     .arguments = "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] "
+                                  "[--picture OUT.svg] [--json]",
                      .options = options,
                      .option_count = 5,
                      .least = 1,

@@ -1,7 +1,7 @@
 /* A slice through the partition of space as SVG.
  *
- * A rectangle across the solid's box, perpendicular to its shortest side, is classified by the index: its parts are the
- * cells of the tree in that plane.  Inside is filled, the boundary of the solid drawn over it.
+ * A rectangle across the solid's box, perpendicular to its shortest side, is classified by the index: its
+ * parts are the cells of the tree in that plane.  Inside is filled, the boundary of the solid drawn over it.
  */
 #include "cli.h"
 
@@ -27,9 +27,12 @@ static void print_parts(FILE *out, const view *v, const abut_parts *parts) {
     static const struct {
         abut_place_kind kind;
         const char *fill, *stroke;
-    } layers[] = {{ABUT_OUTSIDE, "#ffffff", "#c9d3dc"}, {ABUT_INSIDE, "#f6d9a8", "#d09a3e"}, {ABUT_ON_FACE, "#9cc3e6", "#3c78b4"}};
+    } layers[] = {{ABUT_OUTSIDE, "#ffffff", "#c9d3dc"},
+                  {ABUT_INSIDE, "#f6d9a8", "#d09a3e"},
+                  {ABUT_ON_FACE, "#9cc3e6", "#3c78b4"}};
     for (int l = 0; l < 3; l++) {
-        fprintf(out, "<path fill=\"%s\" stroke=\"%s\" stroke-width=\"0.6\" d=\"", layers[l].fill, layers[l].stroke);
+        fprintf(out, "<path fill=\"%s\" stroke=\"%s\" stroke-width=\"0.6\" d=\"", layers[l].fill,
+                layers[l].stroke);
         for (int64_t i = 0; i < parts->count; i++)
             if (parts->places[i].kind == layers[l].kind)
                 print_path(out, v, parts->points + parts->start[i], parts->start[i + 1] - parts->start[i]);
@@ -38,16 +41,19 @@ static void print_parts(FILE *out, const view *v, const abut_parts *parts) {
 }
 
 static void print_border(FILE *out, const view *v, const abut_regions *regions) {
-    fprintf(out, "<path fill=\"none\" stroke=\"#1c2a38\" stroke-width=\"1.6\" stroke-linejoin=\"round\" d=\"");
+    fprintf(out,
+            "<path fill=\"none\" stroke=\"#1c2a38\" stroke-width=\"1.6\" stroke-linejoin=\"round\" d=\"");
     for (int64_t r = 0; r < regions->count; r++) {
         if (regions->places[r].kind == ABUT_OUTSIDE) continue;
         for (int32_t l = regions->loop_start[r]; l < regions->loop_start[r + 1]; l++)
-            print_path(out, v, regions->points + regions->corner_start[l], regions->corner_start[l + 1] - regions->corner_start[l]);
+            print_path(out, v, regions->points + regions->corner_start[l],
+                       regions->corner_start[l + 1] - regions->corner_start[l]);
     }
     fprintf(out, "\"/>\n");
 }
 
-/* The rectangle: the box with a margin, a little beside the middle, where planes of symmetry would hide the cells. */
+/* The rectangle: the box with a margin, a little beside the middle, where planes of symmetry would hide the
+ * cells. */
 static void make_slice(abut_box b, view *v, abut_vec3 corner[4], double *size) {
     double extent[3] = {b.upper.x - b.lower.x, b.upper.y - b.lower.y, b.upper.z - b.lower.z};
     int normal = extent[2] <= extent[0] && extent[2] <= extent[1] ? 2 : extent[1] <= extent[0] ? 1 : 0;
@@ -62,7 +68,8 @@ static void make_slice(abut_box b, view *v, abut_vec3 corner[4], double *size) {
         corner[i] = (abut_vec3){x[0], x[1], x[2]};
     }
     size[0] = extent[v->axis[0]] + 2 * margin, size[1] = extent[v->axis[1]] + 2 * margin;
-    v->left = low[v->axis[0]] - margin, v->top = high[v->axis[1]] + margin, v->scale = 800 / fmax(size[0], size[1]);
+    v->left = low[v->axis[0]] - margin, v->top = high[v->axis[1]] + margin,
+    v->scale = 800 / fmax(size[0], size[1]);
 }
 
 int cli_index_picture(const abut_solid *solid, const abut_index *index, const char *path) {
@@ -82,9 +89,11 @@ int cli_index_picture(const abut_solid *solid, const abut_index *index, const ch
     if (done == ABUT_OK) done = abut_parts_join(NULL, &parts, normal, epsilon, &regions, &error);
     int status = done == ABUT_OK ? EXIT_DONE : cli_error(&error);
     FILE *out = status == EXIT_DONE ? fopen(path, "w") : NULL;
-    if (status == EXIT_DONE && !out) status = cli_complain("%s: cannot be written: %s", path, strerror(errno));
+    if (status == EXIT_DONE && !out)
+        status = cli_complain("%s: cannot be written: %s", path, strerror(errno));
     if (out) {
-        fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.2f %.2f\">\n", size[0] * v.scale, size[1] * v.scale);
+        fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.2f %.2f\">\n",
+                size[0] * v.scale, size[1] * v.scale);
         print_parts(out, &v, &parts);
         print_border(out, &v, &regions);
         fprintf(out, "</svg>\n");

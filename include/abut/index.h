@@ -135,8 +135,9 @@ ABUT_API abut_status abut_parts_join(const abut_context *context, const abut_par
 ABUT_API void abut_regions_free(const abut_context *context, abut_regions *regions);
 
 /* The inside leaves as convex polyhedra, and which of them touch along an area.  Cell c has the facets
- * facet_start[c] .. facet_start[c + 1] - 1; facet f has the corners points[corner_start[f]] .. [corner_start[f + 1] - 1],
- * counter-clockwise seen from outside the cell.  The volumes add up to that of the solid. */
+ * facet_start[c] .. facet_start[c + 1] - 1; facet f has the corners points[corner_start[f]] ..
+ * [corner_start[f + 1] - 1], counter-clockwise seen from outside the cell.  The volumes add up to that of the
+ * solid. */
 typedef struct abut_cells {
     int64_t count, facet_count, corner_count, pair_count;
     int32_t *facet_start, *corner_start;

@@ -309,6 +309,12 @@ static bool measure_index(const abut_context *context, abut_index *index) {
         }
     }
     index->average_height = sum / (double)leaves;
+    for (int64_t i = index->node_count - 1; i >= 0; i--) {
+        index_node *n = &nodes[i];
+        for (int slot = 0; slot < 3; slot++)
+            if (slot == INDEX_ON ? n->dimension == 3 : n->dimension == 2)
+                n->holds_face |= index_holds_face(index, n->child[slot]);
+    }
     mem_free(context, depth, (size_t)index->node_count, sizeof *depth);
     return true;
 }
@@ -381,7 +387,7 @@ static abut_status make_block(const assembly *a, box bounds, abut_index **out) {
         index->solid_hash = solid->hash;
         index->vertex_count = solid->vertex_count, index->edge_count = solid->edge_count;
         index->face_count = solid->face_count;
-        index->bounds = bounds, index->slack = a->in.band;
+        index->bounds = bounds, index->slack = fmax(a->in.band, 1e-12 * solid->diagonal);
         index->root = 0, index->method = a->in.method;
         good = measure_index(context, index);
         size_t from = offsetof(abut_index, solid_hash);

@@ -8,7 +8,8 @@
  */
 #include "index/build.h"
 
-static const double SPLIT = 8, COPLANAR = 3, FREE = 4;
+enum { TRIES = 24 };
+static const double SPLIT = 8, COPLANAR = 3, FREE = 2;
 
 static build_cut face_cut(const builder *b, int32_t piece) {
     const solid_face *face = &solid_faces(b->in->solid)[b->pieces.data[piece].face];
@@ -99,11 +100,28 @@ static void sort_numbers(double *x, int count) {
     }
 }
 
-/* Axis planes through the ends of pieces: a few near the median of a crowd, all of a small group. */
-static void offer_axes(const builder *b, double *extents[3], int64_t count, choice *best) {
+/* Half the surface of a box: how likely a random line that meets the whole also meets it. */
+static double half_surface(box r) {
+    vec3 d = vec3_sub(r.upper, r.lower);
+    return d.x * d.y + d.y * d.z + d.z * d.x;
+}
+
+/* For a crowd the expected number of pieces that a line meets, one side after the other (surface area
+ * heuristic). */
+static double crowd_price(tally t, box region, int axis, double at) {
+    box lower = region, upper = region;
+    (&lower.upper.x)[axis] = at, (&upper.lower.x)[axis] = at;
+    double below = (double)(t.below + t.across), above = (double)(t.above + t.across);
+    return (half_surface(lower) * below + half_surface(upper) * above) / half_surface(region) +
+           (double)t.across;
+}
+
+/* Axis planes through the ends of pieces: some of a crowd, all of a small group. */
+static void offer_axes(const builder *b, const build_region *region, double *extents[3], bool crowded,
+                       choice *best) {
     enum { SAMPLES = 64 };
     double sample[2 * SAMPLES];
-    int64_t step = count > SAMPLES ? count / SAMPLES : 1;
+    int64_t count = region->pieces, step = count > SAMPLES ? count / SAMPLES : 1;
     for (int axis = 0; axis < 3; axis++) {
         int n = 0;
         for (int64_t k = 0; k < count && n < 2 * SAMPLES; k += step) {
@@ -111,14 +129,15 @@ static void offer_axes(const builder *b, double *extents[3], int64_t count, choi
             sample[n++] = extents[axis][2 * k + 1];
         }
         sort_numbers(sample, n);
-        int from = count > SAMPLES ? n * 3 / 8 : 0, to = count > SAMPLES ? n * 5 / 8 : n - 1;
-        int stride = count > SAMPLES ? (to - from) / 6 + 1 : 1;
+        int stride = count > SAMPLES ? n / TRIES : 1;
         double last = -INFINITY;
-        for (int i = from; i <= to; i += stride) {
+        for (int i = stride / 2; i < n; i += stride) {
             if (sample[i] <= last + b->in->weld) continue;
             last = sample[i];
             tally t = tally_axis(extents[axis], count, last, b->in->weld);
-            if (is_useful(t, count)) offer(best, price(t, t.on > 0), axis_cut(axis, last), true);
+            if (!is_useful(t, count)) continue;
+            offer(best, crowded ? crowd_price(t, region->bounds, axis, last) : price(t, t.on > 0),
+                  axis_cut(axis, last), true);
         }
     }
 }
@@ -169,7 +188,7 @@ bool choose_cut(builder *b, const build_region *region, const int32_t *pieces, c
         double *extents[3];
         if (region->cuts < b->in->regular_cap) {
             if (!measure(b, pieces, region->pieces, extents)) return false;
-            offer_axes(b, extents, region->pieces, &best);
+            offer_axes(b, region, extents, crowded, &best);
         }
         if (!crowded || !best.found) {
             offer_faces(b, pieces, region->pieces, &best);

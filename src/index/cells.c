@@ -1,8 +1,8 @@
 /* The inside leaves as convex polyhedra, with their adjacency.
  *
- * The solid's box goes down the 3D tree and is cut in two at every node.  Each facet remembers the node whose plane made
- * it; two cells touch along an area exactly when one has a facet on the upper side and the other one on the lower side
- * of the same node, and the facets overlap.
+ * The solid's box goes down the 3D tree and is cut in two at every node.  Each facet remembers the node whose
+ * plane made it; two cells touch along an area exactly when one has a facet on the upper side and the other
+ * one on the lower side of the same node, and the facets overlap.
  */
 #include "index/index.h"
 
@@ -37,7 +37,8 @@ static void shape_free(const abut_context *context, shape *s) {
     array_free(context, &s->points);
 }
 
-static bool add_facet(const abut_context *context, shape *s, const vec3 *points, int64_t count, int32_t node) {
+static bool add_facet(const abut_context *context, shape *s, const vec3 *points, int64_t count,
+                      int32_t node) {
     facet f = {node, -1, s->points.count, count};
     for (int64_t i = 0; i < count; i++)
         if (!array_push(context, &s->points, points[i])) return false;
@@ -45,12 +46,14 @@ static bool add_facet(const abut_context *context, shape *s, const vec3 *points,
 }
 
 static bool add_box(const abut_context *context, shape *s, box b) {
-    static const int sides[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+    static const int sides[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                    {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
     for (int i = 0; i < 6; i++) {
         vec3 corner[4];
         for (int k = 0; k < 4; k++) {
             int c = sides[i][k];
-            corner[k] = (vec3){c & 1 ? b.upper.x : b.lower.x, c & 2 ? b.upper.y : b.lower.y, c & 4 ? b.upper.z : b.lower.z};
+            corner[k] = (vec3){c & 1 ? b.upper.x : b.lower.x, c & 2 ? b.upper.y : b.lower.y,
+                               c & 4 ? b.upper.z : b.lower.z};
         }
         if (!add_facet(context, s, corner, 4, -1)) return false;
     }
@@ -66,7 +69,8 @@ static bool clip_facet(carver *c, const facet *f, const vec3 *points, plane p, i
         if (da >= 0 && !array_push(c->context, &out->points, a)) return false;
         if (da == 0 && keep > 0 && !array_push(c->context, &c->cap, a)) return false;
         if ((da > 0 && db < 0) || (da < 0 && db > 0)) {
-            /* from the upper to the lower end, so that both sides and both facets of an edge get the same point */
+            /* from the upper to the lower end, so that both sides and both facets of an edge get the same
+             * point */
             bool down = (da > 0) == (keep > 0);
             vec3 hi = down ? a : b, lo = down ? b : a;
             double dh = plane_distance(p, hi), dl = plane_distance(p, lo);
@@ -121,8 +125,8 @@ static bool close_halves(carver *c, plane p, int32_t node) {
 static bool push_item(carver *c, int32_t code, const shape *s) {
     item fresh = {code, c->stack.facets.count, c->stack.points.count};
     for (int64_t i = 0; i < s->facets.count; i++)
-        if (!add_facet(c->context, &c->stack, s->points.data + s->facets.data[i].first, s->facets.data[i].count,
-                       s->facets.data[i].node))
+        if (!add_facet(c->context, &c->stack, s->points.data + s->facets.data[i].first,
+                       s->facets.data[i].count, s->facets.data[i].node))
             return false;
     return array_push(c->context, &c->pending, fresh);
 }
@@ -131,13 +135,15 @@ static bool keep_cell(carver *c, const item *it) {
     if (!array_push(c->context, &c->cell_start, c->done.facets.count)) return false;
     for (int64_t i = it->facets; i < c->stack.facets.count; i++) {
         const facet *f = &c->stack.facets.data[i];
-        if (!add_facet(c->context, &c->done, c->stack.points.data + f->first, f->count, f->node)) return false;
+        if (!add_facet(c->context, &c->done, c->stack.points.data + f->first, f->count, f->node))
+            return false;
         c->done.facets.data[c->done.facets.count - 1].cell = (int32_t)c->cell_start.count - 1;
     }
     return true;
 }
 
-/* +1 or -1 when the polyhedron of the item lies on one side of the plane, up to rounding; 0 when it is cut. */
+/* +1 or -1 when the polyhedron of the item lies on one side of the plane, up to rounding; 0 when it is cut.
+ */
 static int side_of_item(const carver *c, const item *it, plane p) {
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = it->points; i < c->stack.points.count; i++) {
@@ -154,20 +160,23 @@ static bool cut_item(carver *c, const item *it) {
         c->half[side].facets.count = c->half[side].points.count = 0;
         for (int64_t i = it->facets; i < c->stack.facets.count; i++) {
             const facet *f = &c->stack.facets.data[i];
-            if (!clip_facet(c, f, c->stack.points.data + f->first, n->cut, side ? -1 : 1, &c->half[side])) return false;
+            if (!clip_facet(c, f, c->stack.points.data + f->first, n->cut, side ? -1 : 1, &c->half[side]))
+                return false;
         }
     }
     if (!close_halves(c, n->cut, it->code)) return false;
     c->stack.facets.count = it->facets, c->stack.points.count = it->points;
     for (int side = 0; side < 2; side++) {
         int32_t child = n->child[side ? INDEX_BELOW : INDEX_ABOVE];
-        if (child != INDEX_OUT && c->half[side].facets.count >= 4 && !push_item(c, child, &c->half[side])) return false;
+        if (child != INDEX_OUT && c->half[side].facets.count >= 4 && !push_item(c, child, &c->half[side]))
+            return false;
     }
     return true;
 }
 
 static bool carve(carver *c, int32_t root, box bounds) {
-    if (!add_box(c->context, &c->stack, bounds) || !array_push(c->context, &c->pending, ((item){root, 0, 0}))) return false;
+    if (!add_box(c->context, &c->stack, bounds) || !array_push(c->context, &c->pending, ((item){root, 0, 0})))
+        return false;
     while (c->pending.count) {
         item it = c->pending.data[--c->pending.count];
         int side = 1;
@@ -192,19 +201,22 @@ static int compare_facets(const void *user, const void *a, const void *b) {
 
 static vec3 area_vector(const vec3 *p, int64_t count) {
     vec3 sum = {0, 0, 0};
-    for (int64_t i = 1; i + 1 < count; i++) sum = vec3_add(sum, vec3_cross(vec3_sub(p[i], p[0]), vec3_sub(p[i + 1], p[0])));
+    for (int64_t i = 1; i + 1 < count; i++)
+        sum = vec3_add(sum, vec3_cross(vec3_sub(p[i], p[0]), vec3_sub(p[i + 1], p[0])));
     return vec3_scale(sum, 0.5);
 }
 
-/* Area of the overlap of two convex polygons in one plane: a, clipped by the sides of b; a side shorter than `least` has
- * no direction.  work holds two lists. */
-static double overlap(const shape *s, const facet *a, const facet *b, double least, vec3 *work, int64_t room) {
+/* Area of the overlap of two convex polygons in one plane: a, clipped by the sides of b; a side shorter than
+ * `least` has no direction.  work holds two lists. */
+static double overlap(const shape *s, const facet *a, const facet *b, double least, vec3 *work,
+                      int64_t room) {
     const vec3 *pb = s->points.data + b->first;
     vec3 normal = vec3_unit(area_vector(pb, b->count)), *from = work, *to = work + room;
     int64_t n = a->count;
     memcpy(from, s->points.data + a->first, (size_t)n * sizeof *from);
     for (int64_t k = 0; k < b->count && n >= 3; k++) {
-        vec3 q = pb[k], side = vec3_sub(pb[k + 1 < b->count ? k + 1 : 0], q), inward = vec3_cross(normal, side);
+        vec3 q = pb[k], side = vec3_sub(pb[k + 1 < b->count ? k + 1 : 0], q),
+             inward = vec3_cross(normal, side);
         if (vec3_length(side) <= least) continue;
         int64_t kept = 0;
         for (int64_t i = 0; i < n; i++) {
@@ -240,12 +252,13 @@ static int compare_pairs(const void *user, const void *a, const void *b) {
 
 /* Slivers, which rounding leaves beside planes that meet in one line, have no plane of their own. */
 static bool is_sliver(const shape *s, const facet *f, double least) {
-    return vec3_length(area_vector(s->points.data + f->first, f->count)) <= least * box_diagonal(facet_box(s, f));
+    return vec3_length(area_vector(s->points.data + f->first, f->count)) <=
+           least * box_diagonal(facet_box(s, f));
 }
 
 /* All pairs of a lower and an upper facet of one node: order[lo .. middle) and order[middle .. hi). */
-static bool match(const carver *c, const int32_t *order, int64_t lo, int64_t middle, int64_t hi, double least, vec3 *work,
-                  int64_t room, pair_array *pairs) {
+static bool match(const carver *c, const int32_t *order, int64_t lo, int64_t middle, int64_t hi, double least,
+                  vec3 *work, int64_t room, pair_array *pairs) {
     const shape *s = &c->done;
     for (int64_t i = lo; i < middle; i++) {
         const facet *a = &s->facets.data[order[i]];
@@ -278,11 +291,13 @@ static bool find_pairs(const carver *c, double least, pair_array *pairs) {
         int32_t node = facets[order[lo]].node;
         int64_t middle = lo, hi;
         while (middle < n && facets[order[middle]].node == (node < 0 ? node : node & ~1)) middle++;
-        for (hi = middle; hi < n && node >= 0 && facets[order[hi]].node == (node | 1); hi++) {}
+        for (hi = middle; hi < n && node >= 0 && facets[order[hi]].node == (node | 1); hi++) {
+        }
         if (node >= 0) good = match(c, order, lo, middle, hi, least, work, room, pairs);
         lo = hi > lo ? hi : lo + 1;
     }
-    good = good && sort_stable(context, pairs->data, (size_t)pairs->count, sizeof *pairs->data, compare_pairs, NULL);
+    good = good &&
+           sort_stable(context, pairs->data, (size_t)pairs->count, sizeof *pairs->data, compare_pairs, NULL);
     mem_free(context, order, (size_t)n + 1, sizeof *order);
     mem_free(context, work, 2 * (size_t)room, sizeof *work);
     return good;
@@ -293,13 +308,18 @@ static bool write_cells(const carver *c, vec3 origin, const pair_array *pairs, a
     const abut_context *context = c->context;
     const shape *s = &c->done;
     int64_t cells = c->cell_start.count - 1;
-    int64_t need[6] = {cells + 1, s->facets.count + 1, s->points.count + 1, cells + 1, pairs->count + 1, pairs->count + 1};
-    bool good = array_reserve_(context, (void **)&out->facet_start, &out->capacity[0], need[0], sizeof *out->facet_start) &&
-                array_reserve_(context, (void **)&out->corner_start, &out->capacity[1], need[1], sizeof *out->corner_start) &&
-                array_reserve_(context, (void **)&out->points, &out->capacity[2], need[2], sizeof *out->points) &&
-                array_reserve_(context, (void **)&out->volumes, &out->capacity[3], need[3], sizeof *out->volumes) &&
-                array_reserve_(context, (void **)&out->pairs, &out->capacity[4], need[4], sizeof *out->pairs) &&
-                array_reserve_(context, (void **)&out->pair_areas, &out->capacity[5], need[5], sizeof *out->pair_areas);
+    int64_t need[6] = {cells + 1, s->facets.count + 1, s->points.count + 1,
+                       cells + 1, pairs->count + 1,    pairs->count + 1};
+    bool good =
+        array_reserve_(context, (void **)&out->facet_start, &out->capacity[0], need[0],
+                       sizeof *out->facet_start) &&
+        array_reserve_(context, (void **)&out->corner_start, &out->capacity[1], need[1],
+                       sizeof *out->corner_start) &&
+        array_reserve_(context, (void **)&out->points, &out->capacity[2], need[2], sizeof *out->points) &&
+        array_reserve_(context, (void **)&out->volumes, &out->capacity[3], need[3], sizeof *out->volumes) &&
+        array_reserve_(context, (void **)&out->pairs, &out->capacity[4], need[4], sizeof *out->pairs) &&
+        array_reserve_(context, (void **)&out->pair_areas, &out->capacity[5], need[5],
+                       sizeof *out->pair_areas);
     if (!good) return false;
     out->count = cells, out->facet_count = s->facets.count, out->pair_count = pairs->count;
     out->corner_count = s->points.count;

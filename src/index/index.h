@@ -21,7 +21,8 @@ enum { INDEX_MAGIC = 0x49425541 /* "AUBI" */, INDEX_VERSION = 1 };
 typedef struct index_node {
     plane cut;
     int32_t child[3]; /* INDEX_ABOVE, INDEX_ON, INDEX_BELOW */
-    int32_t dimension;
+    int16_t dimension;
+    int16_t holds_face; /* of a 3D node: a face lies in its plane; of a 2D node: below it there is one */
 } index_node;
 enum { INDEX_ABOVE, INDEX_ON, INDEX_BELOW };
 
@@ -57,12 +58,22 @@ INDEX_ARRAY(piece_corners)
 INDEX_ARRAY(corners)
 #undef INDEX_ARRAY
 
+/* A query that asks which entities are near needs only the faces that lie in the cut planes: every other
+ * face, edge and vertex in a plane belongs to a face that leaves it, and is met on a side within any
+ * distance. */
+
 /* Leaves: -1 outside, -2 inside, -3 - (3 id + kind) an entity. */
 enum { INDEX_OUT = -1, INDEX_IN = -2 };
 enum { INDEX_VERTEX, INDEX_EDGE, INDEX_FACE };
 static inline int32_t index_leaf(int kind, int32_t id) { return -3 - (3 * id + kind); }
 static inline int index_leaf_kind(int32_t leaf) { return (-3 - leaf) % 3; }
 static inline int32_t index_leaf_id(int32_t leaf) { return (-3 - leaf) / 3; }
+
+/* Whether a face lies in the part of a plane that a child stands for. */
+static inline bool index_holds_face(const abut_index *index, int32_t child) {
+    return child >= 0 ? index_nodes(index)[child].holds_face
+                      : child < INDEX_IN && index_leaf_kind(child) == INDEX_FACE;
+}
 
 /* The place that a leaf stands for. */
 static inline abut_place index_place(int32_t leaf) {

@@ -94,19 +94,8 @@ static void offer_face(ball *b, int32_t face) {
     if (b->kind >= INDEX_FACE && index_face_contains(solid, face, b->x)) offer(b, INDEX_FACE, face, d * d);
 }
 
-static void offer_leaf(ball *b, int32_t leaf) {
-    int32_t id = index_leaf_id(leaf);
-    switch (index_leaf_kind(leaf)) {
-    case INDEX_VERTEX:
-        offer(b, INDEX_VERTEX, id, vec3_length2(vec3_sub(b->x, solid_position(b->solid, id))));
-        break;
-    case INDEX_EDGE: offer_edge(b, id); break;
-    default: offer_face(b, id);
-    }
-}
-
-/* Visits every leaf that the ball touches.  The stack holds at most two entries a level; deeper trees take
- * another one. */
+/* Visits every leaf of a face that the ball touches.  The stack holds at most two entries a level; deeper
+ * trees take another one. */
 static void visit(const index_node *nodes, int32_t root, ball *b) {
     enum { DEPTH = 192 };
     int32_t stack[DEPTH];
@@ -116,10 +105,12 @@ static void visit(const index_node *nodes, int32_t root, ball *b) {
         int32_t code = stack[--top];
         while (code >= 0) {
             const index_node *n = &nodes[code];
+            if (n->dimension < 3 && !n->holds_face) break;
             double d = plane_distance(n->cut, b->x);
             code = n->child[d >= 0 ? INDEX_ABOVE : INDEX_BELOW];
             if (!(fabs(d) <= b->band)) continue;
-            int32_t also[2] = {n->child[INDEX_ON], n->child[d >= 0 ? INDEX_BELOW : INDEX_ABOVE]};
+            int32_t also[2] = {n->child[d >= 0 ? INDEX_BELOW : INDEX_ABOVE],
+                               n->dimension == 3 && n->holds_face ? n->child[INDEX_ON] : INDEX_OUT};
             for (int i = 0; i < 2; i++) {
                 if (also[i] == INDEX_OUT || also[i] == INDEX_IN) continue;
                 if (top < DEPTH)
@@ -128,7 +119,7 @@ static void visit(const index_node *nodes, int32_t root, ball *b) {
                     visit(nodes, also[i], b);
             }
         }
-        if (code < INDEX_IN) offer_leaf(b, code);
+        if (code < INDEX_IN) offer_face(b, index_leaf_id(code));
     }
 }
 

@@ -28,6 +28,8 @@ typedef struct sweep {
     bool full;
 } sweep;
 
+static inline double least(double a, double b) { return a < b ? a : b; }
+static inline double most(double a, double b) { return a > b ? a : b; }
 static vec3 at(const sweep *s, double t) { return vec3_axpy(s->from, t, s->along); }
 
 /* ---- candidates */
@@ -45,9 +47,23 @@ typedef struct stop {
     double t0, t1;
 } stop;
 
-/* Visits every leaf that the thick segment meets between t0 and t1. */
+enum { DEPTH = 128 };
+static void descend(sweep *s, int32_t code, double t0, double t1);
+
+/* Leaves are dealt with at once; a full stack is continued in another one. */
+static inline bool push_stop(sweep *s, stop *stack, int *top, stop x) {
+    if (x.code < 0) {
+        if (x.code < INDEX_IN) note(s, x.code);
+    } else if (*top < DEPTH) {
+        stack[(*top)++] = x;
+    } else {
+        descend(s, x.code, x.t0, x.t1);
+    }
+    return !s->full;
+}
+
+/* Visits every leaf of a face that the thick segment meets between t0 and t1. */
 static void descend(sweep *s, int32_t code, double t0, double t1) {
-    enum { DEPTH = 128 };
     stop stack[DEPTH];
     int top = 0;
     stack[top++] = (stop){code, t0, t1};
@@ -55,6 +71,7 @@ static void descend(sweep *s, int32_t code, double t0, double t1) {
         stop here = stack[--top];
         while (here.code >= 0) {
             const index_node *n = &s->nodes[here.code];
+            if (n->dimension < 3 && !n->holds_face) break;
             double d = plane_distance(n->cut, s->from), slope = vec3_dot(n->cut.n, s->along);
             double d0 = d + here.t0 * slope, d1 = d + here.t1 * slope;
             double low = d0 < d1 ? d0 : d1, high = d0 < d1 ? d1 : d0;
@@ -69,27 +86,18 @@ static void descend(sweep *s, int32_t code, double t0, double t1) {
             /* the parameters where it enters and leaves the band of the plane */
             double enter = here.t0, leave = here.t1;
             if (slope != 0) {
-                double a = (-s->band - d) / slope, b = (s->band - d) / slope;
-                enter = fmax(enter, fmin(a, b) - 1e-15), leave = fmin(leave, fmax(a, b) + 1e-15);
+                double inverse = 1 / slope, middle = -d * inverse, half = fabs(s->band * inverse) + 1e-15;
+                if (middle - half > enter) enter = middle - half;
+                if (middle + half < leave) leave = middle + half;
             }
-            bool rises = slope > 0;
-            stop part[3] = {{n->child[INDEX_ABOVE], rises ? enter : here.t0, rises ? here.t1 : leave},
-                            {n->child[INDEX_ON], enter, leave},
-                            {n->child[INDEX_BELOW], rises ? here.t0 : enter, rises ? leave : here.t1}};
-            if (high < -s->band || part[0].t0 > part[0].t1) part[0].code = INDEX_OUT;
-            if (part[2].t0 > part[2].t1) part[2].code = INDEX_OUT;
-            here.code = INDEX_OUT;
-            for (int i = 0; i < 3; i++) {
-                if (part[i].code == INDEX_OUT || part[i].code == INDEX_IN) continue;
-                if (part[i].code < 0)
-                    note(s, part[i].code);
-                else if (here.code < 0)
-                    here = part[i];
-                else if (top < DEPTH)
-                    stack[top++] = part[i];
-                else
-                    descend(s, part[i].code, part[i].t0, part[i].t1);
-            }
+            if (n->dimension == 3 && n->holds_face &&
+                !push_stop(s, stack, &top, (stop){n->child[INDEX_ON], enter, leave}))
+                return;
+            int first = slope > 0 ? INDEX_BELOW : INDEX_ABOVE; /* where it comes from; the other side waits */
+            if (!push_stop(s, stack, &top,
+                           (stop){n->child[INDEX_ABOVE + INDEX_BELOW - first], enter, here.t1}))
+                return;
+            here = (stop){n->child[first], here.t0, leave};
         }
         if (here.code < INDEX_IN) note(s, here.code);
     }
@@ -97,13 +105,13 @@ static void descend(sweep *s, int32_t code, double t0, double t1) {
 
 /* ---- stretches within epsilon of an entity */
 static void add(sweep *s, double t0, double t1, double nearest, int32_t leaf) {
-    t0 = fmax(0, t0 - 1e-14), t1 = fmin(1, t1 + 1e-14);
+    t0 = most(0, t0 - 1e-14), t1 = least(1, t1 + 1e-14);
     if (!(t0 <= t1)) return;
     if (s->stretch_count == LIMIT) {
         s->full = true;
         return;
     }
-    s->stretches[s->stretch_count++] = (stretch){t0, t1, fmin(t1, fmax(t0, nearest)), leaf};
+    s->stretches[s->stretch_count++] = (stretch){t0, t1, least(t1, most(t0, nearest)), leaf};
 }
 
 /* |m + t v| <= epsilon: t = nearest -+ sqrt(epsilon^2 - least^2) / |v| with least = |m + nearest v|.  False
@@ -137,17 +145,17 @@ static void add_edge(sweep *s, int32_t edge) {
         /* clip to 0 <= sm + t sv <= 1 */
         if (sv != 0) {
             double p = -sm / sv, q = (1 - sm) / sv;
-            t0 = fmax(t0, fmin(p, q)), t1 = fmin(t1, fmax(p, q));
+            t0 = most(t0, least(p, q)), t1 = least(t1, most(p, q));
         } else if (sm < 0 || sm > 1) {
             t1 = -INFINITY;
         }
-        if (t0 <= t1) best0 = t0, best1 = t1, nearest = fmin(t1, fmax(t0, t));
+        if (t0 <= t1) best0 = t0, best1 = t1, nearest = least(t1, most(t0, t));
     }
     for (int i = 0; i < 2; i++) {
         vec3 from = vec3_sub(s->from, solid_position(s->solid, e->vertex[i]));
         if (!within(from, s->along, s->epsilon, &t0, &t1, &t)) continue;
         if (best0 > best1) nearest = t;
-        best0 = fmin(best0, t0), best1 = fmax(best1, t1);
+        best0 = least(best0, t0), best1 = most(best1, t1);
     }
     if (best0 > best1) return;
     add(s, best0, best1, nearest, index_leaf(INDEX_EDGE, edge));
@@ -193,8 +201,8 @@ static void add_face(sweep *s, int32_t face) {
     if (slope != 0) {
         double half = fabs(s->epsilon / slope), wide = fabs(slack / slope);
         nearest = -d / slope;
-        t0 = fmax(0, nearest - half), t1 = fmin(1, nearest + half);
-        wide0 = fmax(0, nearest - wide), wide1 = fmin(1, nearest + wide);
+        t0 = most(0, nearest - half), t1 = least(1, nearest + half);
+        wide0 = most(0, nearest - wide), wide1 = least(1, nearest + wide);
     } else if (fabs(d) > slack) {
         return;
     }
@@ -265,6 +273,19 @@ static int decide(const sweep *s, double t) {
     return best;
 }
 
+/* Inside or outside at t, behind `count` runs.  After a clear crossing of a face it follows from the
+ * direction. */
+static int32_t side_after(const abut_index *index, const sweep *s, const stretch *line, int count, double t) {
+    if (count > 1 && line[count - 1].leaf < INDEX_IN && line[count - 2].leaf >= INDEX_IN &&
+        index_leaf_kind(line[count - 1].leaf) == INDEX_FACE) {
+        const stretch *x = &line[count - 1];
+        double slope = vec3_dot(solid_faces(s->solid)[index_leaf_id(x->leaf)].plane.n, s->along);
+        /* it came from one side of the plane and leaves to the other, at no small angle */
+        if (fabs(slope) > 0.1 * s->length) return slope < 0 ? INDEX_IN : INDEX_OUT;
+    }
+    return index_side(index, at(s, t));
+}
+
 /* The elementary intervals between all ends, each with its leaf; equal neighbours joined. */
 static int lay_out(const abut_index *index, const sweep *s, stretch *line) {
     double ends[2 * LIMIT + 2];
@@ -278,7 +299,7 @@ static int lay_out(const abut_index *index, const sweep *s, stretch *line) {
         int best = decide(s, t);
         stretch run = {ends[i], ends[i + 1], best < 0 ? t : s->stretches[best].at,
                        best < 0 ? INDEX_OUT : s->stretches[best].leaf};
-        if (best < 0) run.leaf = index_side(index, at(s, t));
+        if (best < 0) run.leaf = side_after(index, s, line, count, t);
         if (count && line[count - 1].leaf == run.leaf)
             line[count - 1].t1 = run.t1;
         else
@@ -323,7 +344,7 @@ static int absorb(const sweep *s, stretch *line, int count, double shortest) {
                        : i + 1 < count && borders(s->solid, line[i + 1].leaf, line[i].leaf) ? i + 1
                                                                                             : -1;
             if (into < 0) continue;
-            line[into].t0 = fmin(line[into].t0, line[i].t0), line[into].t1 = fmax(line[into].t1, line[i].t1);
+            line[into].t0 = least(line[into].t0, line[i].t0), line[into].t1 = most(line[into].t1, line[i].t1);
             memmove(line + i, line + i + 1, (size_t)(count - i - 1) * sizeof *line);
             count--;
             int k = into > i ? i : into; /* neighbours that became equal */
@@ -376,7 +397,7 @@ static bool clip_to_box(const abut_index *index, const sweep *s, double *t0, dou
             continue;
         }
         double a = (low - p) / v, b = (high - p) / v;
-        *t0 = fmax(*t0, fmin(a, b)), *t1 = fmin(*t1, fmax(a, b));
+        *t0 = most(*t0, least(a, b)), *t1 = least(*t1, most(a, b));
     }
     return *t0 <= *t1;
 }

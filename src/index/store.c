@@ -105,6 +105,15 @@ static const char *wrong_child(const abut_index *index, int64_t node, int slot) 
     return NULL;
 }
 
+static bool holds_face(const abut_index *index, int64_t node) {
+    const int32_t *c = index_nodes(index)[node].child;
+    switch (index_nodes(index)[node].dimension) {
+    case 3: return index_holds_face(index, c[INDEX_ON]);
+    case 2: return index_holds_face(index, c[INDEX_ABOVE]) || index_holds_face(index, c[INDEX_BELOW]);
+    default: return false;
+    }
+}
+
 static const char *wrong_plane(const abut_index *index, int64_t node) {
     const index_node *n = &index_nodes(index)[node];
     double length = vec3_length(n->cut.n);
@@ -167,6 +176,7 @@ abut_status index_validate(const abut_index *index, abut_error *error) {
             cells += n->dimension == 3 && slot != INDEX_ON && n->child[slot] == INDEX_IN;
         }
         if (!wrong) wrong = wrong_plane(index, i);
+        if (!wrong && n->holds_face != holds_face(index, i)) wrong = "a wrong note of faces in its plane";
         if (wrong)
             return fail(error, ABUT_FAILED, "node %lld has %s; build the index again", (long long)i, wrong);
         count[n->dimension]++;

@@ -17,22 +17,28 @@ static void check_cells(const char *name, const abut_solid *s, abut_index_method
     for (int64_t c = 0; c < cells.count; c++) {
         volume += cells.volumes[c];
         vec3 closed = {0, 0, 0}, middle = {0, 0, 0};
-        int32_t first = cells.corner_start[cells.facet_start[c]], last = cells.corner_start[cells.facet_start[c + 1]];
-        for (int32_t i = first; i < last; i++) middle = vec3_axpy(middle, 1.0 / (last - first), cells.points[i]);
+        int32_t first = cells.corner_start[cells.facet_start[c]],
+                last = cells.corner_start[cells.facet_start[c + 1]];
+        for (int32_t i = first; i < last; i++)
+            middle = vec3_axpy(middle, 1.0 / (last - first), cells.points[i]);
         for (int32_t f = cells.facet_start[c]; f < cells.facet_start[c + 1]; f++) {
             const vec3 *p = cells.points + cells.corner_start[f];
             int n = cells.corner_start[f + 1] - cells.corner_start[f];
             vec3 sum = {0, 0, 0};
-            for (int i = 1; i + 1 < n; i++) sum = vec3_add(sum, vec3_cross(vec3_sub(p[i], p[0]), vec3_sub(p[i + 1], p[0])));
+            for (int i = 1; i + 1 < n; i++)
+                sum = vec3_add(sum, vec3_cross(vec3_sub(p[i], p[0]), vec3_sub(p[i + 1], p[0])));
             closed = vec3_add(closed, sum), area += vec3_length(sum) / 2;
             /* convex: all corners of the cell below the facet; thin facets have no reliable normal */
             if (vec3_length(sum) < 1e-6 * s->diagonal * s->diagonal) continue;
             vec3 normal = vec3_unit(sum);
             for (int32_t i = first; i < last; i++)
-                if (vec3_dot(normal, vec3_sub(cells.points[i], p[0])) > 1e-8 * s->diagonal) fail_msg("%s: cell %d is not convex", name, (int)c);
+                if (vec3_dot(normal, vec3_sub(cells.points[i], p[0])) > 1e-8 * s->diagonal)
+                    fail_msg("%s: cell %d is not convex", name, (int)c);
         }
-        if (vec3_length(closed) > 1e-11 * s->diagonal * s->diagonal) fail_msg("%s: cell %d does not close", name, (int)c);
-        if (cells.volumes[c] > 1e-9 * s->facts.volume && index_side(index, vec3_sub(middle, s->origin)) != INDEX_IN)
+        if (vec3_length(closed) > 1e-11 * s->diagonal * s->diagonal)
+            fail_msg("%s: cell %d does not close", name, (int)c);
+        if (cells.volumes[c] > 1e-9 * s->facts.volume &&
+            index_side(index, vec3_sub(middle, s->origin)) != INDEX_IN)
             fail_msg("%s: the middle of cell %d is not inside", name, (int)c);
     }
     if (fabs(volume - s->facts.volume) > 1e-11 * s->facts.volume)
@@ -43,17 +49,20 @@ static void check_cells(const char *name, const abut_solid *s, abut_index_method
     }
     /* what is not shared is the solid's surface */
     if (fabs(area - 2 * shared - s->facts.area) > 1e-6 * s->facts.area)
-        fail_msg("%s: surface of the cells %.17g, shared %.17g, of the solid %.17g", name, area, shared, s->facts.area);
+        fail_msg("%s: surface of the cells %.17g, shared %.17g, of the solid %.17g", name, area, shared,
+                 s->facts.area);
     abut_cells_free(NULL, &cells);
     abut_index_free(NULL, index);
 }
 
 static void test_cells_fill_the_solid(void **state) {
     (void)state;
-    const char *files[] = {"meshes/solid/l_bracket.obj", "meshes/solid/comb.obj",        "meshes/solid/gear_z12.obj",
-                           "meshes/table1/torus_10.obj", "meshes/table1/sphere_20.obj",  "meshes/solid/nut_m10.obj",
-                           "meshes/solid/bolt_m10.obj",  "meshes/solid/linked_rings.obj", "meshes/real/spot_low_resolution.obj",
-                           "meshes/broken/ngon_hole_bridge.obj", "meshes/broken/huge_coordinates.obj"};
+    const char *files[] = {"meshes/solid/l_bracket.obj",          "meshes/solid/comb.obj",
+                           "meshes/solid/gear_z12.obj",           "meshes/table1/torus_10.obj",
+                           "meshes/table1/sphere_20.obj",         "meshes/solid/nut_m10.obj",
+                           "meshes/solid/bolt_m10.obj",           "meshes/solid/linked_rings.obj",
+                           "meshes/real/spot_low_resolution.obj", "meshes/broken/ngon_hole_bridge.obj",
+                           "meshes/broken/huge_coordinates.obj"};
     for (int i = 0; i < COUNT_OF(files); i++) {
         abut_solid *solid = oracle_load(support_shared(files[i]));
         check_cells(files[i], solid, ABUT_INDEX_HYBRID);
@@ -83,6 +92,7 @@ static void test_memory_runs_out(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cells_fill_the_solid), cmocka_unit_test(test_memory_runs_out)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cells_fill_the_solid),
+                                       cmocka_unit_test(test_memory_runs_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
