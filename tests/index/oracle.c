@@ -156,27 +156,169 @@ abut_place oracle_place(const abut_solid *s, vec3 x, double epsilon, double *mar
 }
 
 /* ---- solids */
-abut_solid *oracle_solid(const vec3 *points, int point_count, const int *corners, const int *counts,
-                         int face_count) {
-    int64_t *start = malloc(((size_t)face_count + 1) * sizeof *start);
-    start[0] = 0;
-    for (int f = 0; f < face_count; f++) start[f + 1] = start[f] + counts[f];
-    abut_mesh mesh = {.points = (vec3 *)points,
-                      .point_count = point_count,
-                      .corners = (int *)corners,
-                      .face_start = start,
-                      .face_count = face_count,
-                      .corner_count = start[face_count]};
-    abut_solid *solid = NULL;
-    abut_error error = {0};
-    if (abut_solid_build(NULL, &mesh, NULL, &solid, &error) != ABUT_OK) print_message("%s\n", error.message);
-    free(start);
-    return solid;
-}
-
 abut_solid *oracle_load(const char *path) {
     abut_solid *solid = NULL;
     abut_solid_options options = abut_default_solid_options();
     options.skip_self_intersection = true;
     return abut_solid_load(NULL, path, &options, &solid, NULL) == ABUT_OK ? solid : NULL;
+}
+
+/* ---- checks */
+static void expect(const abut_index *index, const abut_solid *solid, vec3 x, double epsilon,
+                   abut_place_kind kind, int32_t id, const char *file) {
+    abut_place place = index_classify_point(index, solid, x, epsilon);
+    if (place.kind != kind || place.id != id)
+        fail_msg("%s: (%.17g %.17g %.17g) is %s %d, not %s %d", file, x.x, x.y, x.z,
+                 abut_place_kind_name(place.kind), (int)place.id, abut_place_kind_name(kind), (int)id);
+}
+
+/* A point of the face, as far from its border as any of some tries: centroids of fan triangles and of their
+ * corners' neighbourhoods. */
+static vec3 face_point(const abut_solid *s, int32_t face, double *room) {
+    const solid_face *f = &solid_faces(s)[face];
+    const solid_coedge *coedges = solid_coedges(s);
+    vec3 best = {0, 0, 0};
+    *room = -1;
+    int32_t c = solid_loops(s)[f->first_loop].coedge, count = solid_loops(s)[f->first_loop].count;
+    for (int32_t k = 0; k < count && k < 40; k++, c = coedges[c].next) {
+        vec3 a = solid_position(s, coedges[coedges[c].prev].vertex), b = solid_position(s, coedges[c].vertex),
+             d = solid_position(s, coedges[coedges[c].next].vertex);
+        for (int step = 1; step <= 3; step++) {
+            vec3 x = vec3_lerp(b, vec3_scale(vec3_add(a, d), 0.5),
+                               step == 3   ? 2.0 / 3
+                               : step == 2 ? 0.2
+                                           : 0.02);
+            x = vec3_axpy(x, -plane_distance(f->plane, x), f->plane.n);
+            if (oracle_distance(s, (abut_place){ABUT_ON_FACE, face}, x) > 1) continue;
+            double least = INFINITY;
+            for (int32_t l = 0; l < f->loops; l++) {
+                const solid_loop *loop = &solid_loops(s)[f->first_loop + l];
+                int32_t e = loop->coedge;
+                for (int32_t i = 0; i < loop->count; i++, e = coedges[e].next)
+                    least = fmin(least, oracle_distance(s, (abut_place){ABUT_ON_EDGE, coedges[e].edge}, x));
+            }
+            if (least > *room) *room = least, best = x;
+        }
+        if (count == 3) break;
+    }
+    return best;
+}
+
+void oracle_check_entities(const abut_solid *s, const abut_index *index, const char *file) {
+    double epsilon = s->epsilon;
+    for (int32_t v = 0; v < s->vertex_count; v++)
+        expect(index, s, solid_position(s, v), epsilon, ABUT_ON_VERTEX, v, file);
+    for (int32_t e = 0; e < s->edge_count; e++) {
+        vec3 a = solid_position(s, solid_edges(s)[e].vertex[0]),
+             b = solid_position(s, solid_edges(s)[e].vertex[1]);
+        expect(index, s, vec3_lerp(a, b, 0.5), epsilon, ABUT_ON_EDGE, e, file);
+    }
+    for (int32_t f = 0; f < s->face_count; f++) {
+        double room;
+        vec3 x = face_point(s, f, &room);
+        if (room > 2 * epsilon)
+            expect(index, s, x, epsilon, ABUT_ON_FACE, f, file);
+        else
+            print_message("%s: face %d has no room for a point\n", file, (int)f);
+    }
+}
+
+void oracle_check_points(const abut_solid *s, const abut_index *index, int64_t count, const char *file) {
+    oracle o = oracle_make(s);
+    uint64_t seed = 17;
+    vec3 size = vec3_scale(vec3_sub(o.bounds.upper, o.bounds.lower), 0.6), middle = box_center(o.bounds);
+    vec3 *points = malloc((size_t)count * sizeof *points);
+    abut_place *places = malloc((size_t)count * sizeof *places);
+    for (int64_t i = 0; i < count; i++) {
+        vec3 u = support_vec(&seed, 1);
+        points[i] = vec3_add(middle, (vec3){u.x * size.x, u.y * size.y, u.z * size.z});
+        if (i % 4 == 0) { /* near the boundary, on both sides */
+            const oracle_triangle *t = &o.triangles[random_bits(&seed) % (uint64_t)o.count];
+            vec3 on = vec3_lerp(vec3_lerp(t->a, t->b, random_unit(&seed)), t->c, random_unit(&seed));
+            points[i] =
+                vec3_axpy(on, s->diagonal * 1e-4 * random_range(&seed, -1, 1), support_direction(&seed));
+        }
+        places[i] = index_classify_point(index, s, points[i], s->epsilon);
+    }
+    /* the batch gives the same, in shape coordinates */
+    for (int64_t i = 0; i < count; i++) points[i] = vec3_add(points[i], s->origin);
+    abut_place *batch = malloc((size_t)count * sizeof *batch);
+    abut_index_points(index, s, points, count, s->epsilon, batch);
+    int64_t on = 0, unsure = 0;
+    for (int64_t i = 0; i < count; i++) {
+        vec3 x = vec3_sub(points[i], s->origin);
+        if (vec3_length2(s->origin) == 0)
+            assert_true(batch[i].kind == places[i].kind && batch[i].id == places[i].id);
+        int winding;
+        if (batch[i].kind >= ABUT_ON_VERTEX) {
+            if (oracle_distance(s, batch[i], x) > s->epsilon * (1 + 1e-9))
+                fail_msg("%s: not that near", file);
+            on++;
+        } else if (!oracle_winding(&o, x, &winding)) {
+            unsure++;
+        } else if ((winding > 0) != (batch[i].kind == ABUT_INSIDE)) {
+            double margin;
+            abut_place place = oracle_place(s, x, s->epsilon, &margin);
+            fail_msg("%s: (%.17g %.17g %.17g) has winding number %d but is %s; by distances %s %d", file, x.x,
+                     x.y, x.z, winding, abut_place_kind_name(batch[i].kind), abut_place_kind_name(place.kind),
+                     (int)place.id);
+        }
+    }
+    if (unsure * 10 > count || on * 4 > count) fail_msg("%s: %d unsure, %d on", file, (int)unsure, (int)on);
+    free(points), free(places), free(batch);
+    oracle_free(&o);
+}
+
+static void check_segment(const abut_solid *s, const abut_index *index, const oracle *o, vec3 a, vec3 b,
+                          bool count_all, const char *file) {
+    static abut_run runs[4096];
+    int count = index_classify_segment(index, s, a, b, s->epsilon, runs, 4096);
+    assert_in_range(count, 1, 4096);
+    int faces = 0, other = 0;
+    for (int i = 0; i < count; i++) {
+        const abut_run *r = &runs[i];
+        if (i) assert_false(r->place.kind == runs[i - 1].place.kind && r->place.id == runs[i - 1].place.id);
+        assert_true(r->at[0] <= r->at[1] && r->at[0] >= 0 && r->at[1] <= 1);
+        if (i)
+            assert_true(fabs(r->at[0] - runs[i - 1].at[1]) < 200 * s->epsilon / vec3_distance(a, b) + 1e-9);
+        vec3 middle = vec3_lerp(a, b, (r->at[0] + r->at[1]) / 2);
+        if (r->place.kind >= ABUT_ON_VERTEX) {
+            faces += r->place.kind == ABUT_ON_FACE, other += r->place.kind != ABUT_ON_FACE;
+            if (!(oracle_distance(s, r->place, middle) <= s->epsilon * 1.0001))
+                fail_msg("%s: a crossing that is none", file);
+        } else {
+            int winding;
+            double room = (r->at[1] - r->at[0]) * vec3_distance(a, b);
+            if (room < 4 * s->epsilon || !oracle_winding(o, middle, &winding)) continue;
+            if ((winding > 0) != (r->place.kind == ABUT_INSIDE))
+                fail_msg("%s: wrong between crossings", file);
+        }
+    }
+    int crossings;
+    bool ends = runs[0].place.kind >= ABUT_ON_VERTEX || runs[count - 1].place.kind >= ABUT_ON_VERTEX;
+    if (count_all && other == 0 && !ends && oracle_crossings(o, a, b, &crossings) && crossings != faces)
+        fail_msg("%s: %d crossings, %d found, from %.17g %.17g %.17g to %.17g %.17g %.17g", file, crossings,
+                 faces, a.x, a.y, a.z, b.x, b.y, b.z);
+}
+
+static bool has_only_convex_faces(const abut_solid *s) {
+    for (int32_t f = 0; f < s->face_count; f++)
+        if (solid_faces(s)[f].loops > 1 || solid_loops(s)[solid_faces(s)[f].first_loop].count > 4)
+            return false;
+    return true;
+}
+
+void oracle_check_segments(const abut_solid *s, const abut_index *index, int count, int counted,
+                           const char *file) {
+    oracle o = oracle_make(s);
+    uint64_t seed = 41;
+    vec3 size = vec3_scale(vec3_sub(o.bounds.upper, o.bounds.lower), 0.6), middle = box_center(o.bounds);
+    bool convex = has_only_convex_faces(s);
+    for (int i = 0; i < count; i++) {
+        vec3 u = support_vec(&seed, 1), v = support_vec(&seed, 1);
+        vec3 a = vec3_add(middle, (vec3){u.x * size.x, u.y * size.y, u.z * size.z});
+        vec3 b = vec3_add(middle, (vec3){v.x * size.x, v.y * size.y, v.z * size.z});
+        check_segment(s, index, &o, a, b, convex && i < counted, file);
+    }
+    oracle_free(&o);
 }

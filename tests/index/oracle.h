@@ -37,9 +37,15 @@ double oracle_distance(const abut_solid *solid, abut_place place, vec3 x);
 /* How many triangles the open segment crosses (fans of convex faces only); false when one is met exactly. */
 bool oracle_crossings(const oracle *o, vec3 from, vec3 to, int *count);
 
-/* A solid from polygons: count[f] corners each. */
-abut_solid *oracle_solid(const vec3 *points, int point_count, const int *corners, const int *counts,
-                         int face_count);
+/* Checks that fail the test.  Every vertex, edge middle and a point of every face is found as itself. */
+void oracle_check_entities(const abut_solid *s, const abut_index *index, const char *file);
+/* Random points, one in four near the boundary, one by one and as a batch, against the winding number. */
+void oracle_check_points(const abut_solid *s, const abut_index *index, int64_t count, const char *file);
+/* Random segments: crossings lie on their entities, what is between against the winding number; of the first
+ * `counted` the crossings are counted by exact predicates as well. */
+void oracle_check_segments(const abut_solid *s, const abut_index *index, int count, int counted,
+                           const char *file);
+
 abut_solid *oracle_load(const char *path); /* NULL when it is not a solid */
 
 #endif

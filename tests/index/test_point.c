@@ -13,119 +13,14 @@ static abut_index *build(const abut_solid *solid) {
     return index;
 }
 
-static void expect(const abut_index *index, const abut_solid *solid, vec3 x, double epsilon,
-                   abut_place_kind kind, int32_t id, const char *file) {
-    abut_place place = index_classify_point(index, solid, x, epsilon);
-    if (place.kind != kind || place.id != id)
-        fail_msg("%s: (%.17g %.17g %.17g) is %s %d, not %s %d", file, x.x, x.y, x.z,
-                 abut_place_kind_name(place.kind), (int)place.id, abut_place_kind_name(kind), (int)id);
-}
-
-/* A point of the face, as far from its border as any of some tries: centroids of fan triangles and of their
- * corners' neighbourhoods. */
-static vec3 face_point(const abut_solid *s, int32_t face, double *room) {
-    const solid_face *f = &solid_faces(s)[face];
-    const solid_coedge *coedges = solid_coedges(s);
-    vec3 best = {0, 0, 0};
-    *room = -1;
-    int32_t c = solid_loops(s)[f->first_loop].coedge, count = solid_loops(s)[f->first_loop].count;
-    for (int32_t k = 0; k < count && k < 40; k++, c = coedges[c].next) {
-        vec3 a = solid_position(s, coedges[coedges[c].prev].vertex), b = solid_position(s, coedges[c].vertex),
-             d = solid_position(s, coedges[coedges[c].next].vertex);
-        for (int step = 1; step <= 3; step++) {
-            vec3 x = vec3_lerp(b, vec3_scale(vec3_add(a, d), 0.5),
-                               step == 3   ? 2.0 / 3
-                               : step == 2 ? 0.2
-                                           : 0.02);
-            x = vec3_axpy(x, -plane_distance(f->plane, x), f->plane.n);
-            if (oracle_distance(s, (abut_place){ABUT_ON_FACE, face}, x) > 1) continue;
-            double least = INFINITY;
-            for (int32_t l = 0; l < f->loops; l++) {
-                const solid_loop *loop = &solid_loops(s)[f->first_loop + l];
-                int32_t e = loop->coedge;
-                for (int32_t i = 0; i < loop->count; i++, e = coedges[e].next)
-                    least = fmin(least, oracle_distance(s, (abut_place){ABUT_ON_EDGE, coedges[e].edge}, x));
-            }
-            if (least > *room) *room = least, best = x;
-        }
-        if (count == 3) break;
-    }
-    return best;
-}
-
-static void check_entities(const abut_solid *s, const abut_index *index, const char *file) {
-    double epsilon = s->epsilon;
-    for (int32_t v = 0; v < s->vertex_count; v++)
-        expect(index, s, solid_position(s, v), epsilon, ABUT_ON_VERTEX, v, file);
-    for (int32_t e = 0; e < s->edge_count; e++) {
-        vec3 a = solid_position(s, solid_edges(s)[e].vertex[0]),
-             b = solid_position(s, solid_edges(s)[e].vertex[1]);
-        expect(index, s, vec3_lerp(a, b, 0.5), epsilon, ABUT_ON_EDGE, e, file);
-    }
-    for (int32_t f = 0; f < s->face_count; f++) {
-        double room;
-        vec3 x = face_point(s, f, &room);
-        if (room > 2 * epsilon)
-            expect(index, s, x, epsilon, ABUT_ON_FACE, f, file);
-        else
-            print_message("%s: face %d has no room for a point\n", file, (int)f);
-    }
-}
-
-static void check_random(const abut_solid *s, const abut_index *index, int64_t count, const char *file) {
-    oracle o = oracle_make(s);
-    uint64_t seed = 17;
-    vec3 size = vec3_scale(vec3_sub(o.bounds.upper, o.bounds.lower), 0.6), middle = box_center(o.bounds);
-    vec3 *points = malloc((size_t)count * sizeof *points);
-    abut_place *places = malloc((size_t)count * sizeof *places);
-    for (int64_t i = 0; i < count; i++) {
-        vec3 u = support_vec(&seed, 1);
-        points[i] = vec3_add(middle, (vec3){u.x * size.x, u.y * size.y, u.z * size.z});
-        if (i % 4 == 0) { /* near the boundary, on both sides */
-            const oracle_triangle *t = &o.triangles[random_bits(&seed) % (uint64_t)o.count];
-            vec3 on = vec3_lerp(vec3_lerp(t->a, t->b, random_unit(&seed)), t->c, random_unit(&seed));
-            points[i] =
-                vec3_axpy(on, s->diagonal * 1e-4 * random_range(&seed, -1, 1), support_direction(&seed));
-        }
-        places[i] = index_classify_point(index, s, points[i], s->epsilon);
-    }
-    /* the batch gives the same, in shape coordinates */
-    for (int64_t i = 0; i < count; i++) points[i] = vec3_add(points[i], s->origin);
-    abut_place *batch = malloc((size_t)count * sizeof *batch);
-    abut_index_points(index, s, points, count, s->epsilon, batch);
-    int64_t on = 0, unsure = 0;
-    for (int64_t i = 0; i < count; i++) {
-        vec3 x = vec3_sub(points[i], s->origin);
-        if (vec3_length2(s->origin) == 0)
-            assert_true(batch[i].kind == places[i].kind && batch[i].id == places[i].id);
-        int winding;
-        if (batch[i].kind >= ABUT_ON_VERTEX) {
-            if (oracle_distance(s, batch[i], x) > s->epsilon * (1 + 1e-9))
-                fail_msg("%s: not that near", file);
-            on++;
-        } else if (!oracle_winding(&o, x, &winding)) {
-            unsure++;
-        } else if ((winding > 0) != (batch[i].kind == ABUT_INSIDE)) {
-            double margin;
-            abut_place place = oracle_place(s, x, s->epsilon, &margin);
-            fail_msg("%s: (%.17g %.17g %.17g) has winding number %d but is %s; by distances %s %d", file, x.x,
-                     x.y, x.z, winding, abut_place_kind_name(batch[i].kind), abut_place_kind_name(place.kind),
-                     (int)place.id);
-        }
-    }
-    if (unsure * 10 > count || on * 4 > count) fail_msg("%s: %d unsure, %d on", file, (int)unsure, (int)on);
-    free(points), free(places), free(batch);
-    oracle_free(&o);
-}
-
 static void visit_mesh(const char *path, void *user) {
     int *solids = user;
     if (strstr(path, "koala") || strstr(path, "self_intersect") || strstr(path, "wingnut")) return;
     abut_solid *solid = oracle_load(path);
     if (!solid) return;
     abut_index *index = build(solid);
-    check_entities(solid, index, path);
-    check_random(solid, index, 100000, path);
+    oracle_check_entities(solid, index, path);
+    oracle_check_points(solid, index, 100000, path);
     abut_index_free(NULL, index);
     abut_solid_free(NULL, solid);
     ++*solids;
@@ -249,7 +144,7 @@ static void test_rigid_motions(void **state) {
             assert_int_equal(abut_solid_build(NULL, mesh, NULL, &moved, NULL), ABUT_OK);
             assert_int_equal(moved->face_count, fixed->face_count);
             abut_index *other = build(moved);
-            check_entities(moved, other, files[f]);
+            oracle_check_entities(moved, other, files[f]);
             for (int i = 0; i < 1000; i++) {
                 vec3 x = vec3_add(fixed->origin, support_vec(&seed, fixed->diagonal / 2));
                 abut_place a = abut_index_point(index, fixed, x, fixed->epsilon);

@@ -102,62 +102,13 @@ static void test_cube(void **state) {
 }
 
 /* ---- random segments */
-static void check_segment(const abut_solid *s, const abut_index *index, const oracle *o, vec3 a, vec3 b,
-                          bool count_all, const char *file) {
-    static abut_run runs[4096];
-    int count = index_classify_segment(index, s, a, b, s->epsilon, runs, 4096);
-    assert_in_range(count, 1, 4096);
-    int faces = 0, other = 0;
-    for (int i = 0; i < count; i++) {
-        const abut_run *r = &runs[i];
-        if (i) assert_false(r->place.kind == runs[i - 1].place.kind && r->place.id == runs[i - 1].place.id);
-        assert_true(r->at[0] <= r->at[1] && r->at[0] >= 0 && r->at[1] <= 1);
-        if (i)
-            assert_true(fabs(r->at[0] - runs[i - 1].at[1]) < 200 * s->epsilon / vec3_distance(a, b) + 1e-9);
-        vec3 middle = vec3_lerp(a, b, (r->at[0] + r->at[1]) / 2);
-        if (r->place.kind >= ABUT_ON_VERTEX) {
-            faces += r->place.kind == ABUT_ON_FACE, other += r->place.kind != ABUT_ON_FACE;
-            if (!(oracle_distance(s, r->place, middle) <= s->epsilon * 1.0001))
-                fail_msg("%s: a crossing that is none", file);
-        } else {
-            int winding;
-            double room = (r->at[1] - r->at[0]) * vec3_distance(a, b);
-            if (room < 4 * s->epsilon || !oracle_winding(o, middle, &winding)) continue;
-            if ((winding > 0) != (r->place.kind == ABUT_INSIDE))
-                fail_msg("%s: wrong between crossings", file);
-        }
-    }
-    int crossings;
-    bool ends = runs[0].place.kind >= ABUT_ON_VERTEX || runs[count - 1].place.kind >= ABUT_ON_VERTEX;
-    if (count_all && other == 0 && !ends && oracle_crossings(o, a, b, &crossings) && crossings != faces)
-        fail_msg("%s: %d crossings, %d found, from %.17g %.17g %.17g to %.17g %.17g %.17g", file, crossings,
-                 faces, a.x, a.y, a.z, b.x, b.y, b.z);
-}
-
-static bool has_only_convex_faces(const abut_solid *s) {
-    for (int32_t f = 0; f < s->face_count; f++)
-        if (solid_faces(s)[f].loops > 1 || solid_loops(s)[solid_faces(s)[f].first_loop].count > 4)
-            return false;
-    return true;
-}
-
 static void visit_mesh(const char *path, void *user) {
     int *solids = user;
     if (strstr(path, "koala") || strstr(path, "self_intersect") || strstr(path, "wingnut")) return;
     abut_solid *solid = oracle_load(path);
     if (!solid) return;
     abut_index *index = build(solid);
-    oracle o = oracle_make(solid);
-    uint64_t seed = 41;
-    vec3 size = vec3_scale(vec3_sub(o.bounds.upper, o.bounds.lower), 0.6), middle = box_center(o.bounds);
-    bool convex = has_only_convex_faces(solid);
-    for (int i = 0; i < 10000; i++) {
-        vec3 u = support_vec(&seed, 1), v = support_vec(&seed, 1);
-        vec3 a = vec3_add(middle, (vec3){u.x * size.x, u.y * size.y, u.z * size.z});
-        vec3 b = vec3_add(middle, (vec3){v.x * size.x, v.y * size.y, v.z * size.z});
-        check_segment(solid, index, &o, a, b, convex && i < (solid->face_count > 5000 ? 500 : 2000), path);
-    }
-    oracle_free(&o);
+    oracle_check_segments(solid, index, 10000, solid->face_count > 5000 ? 500 : 2000, path);
     abut_index_free(NULL, index);
     abut_solid_free(NULL, solid);
     ++*solids;
