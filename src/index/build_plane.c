@@ -52,22 +52,23 @@ static plane line_plane(const flat_work *w, vec3 x, vec3 dir) {
     return (plane){m, vec3_dot(m, x)};
 }
 
-/* The line of a segment: of an edge between its two vertices; of a trace between its end points or, when they
- * are too close for a direction, along both planes. */
+/* The line of a segment, oriented so that outside, if it is on one side, lies above (Vanecek 1990,
+ * section 2.1, 2c).  It goes through the two vertices of an edge; through the end points of a trace or, when
+ * they are too close for a direction, along both planes. */
 static plane segment_line(const flat_work *w, const build_segment *s) {
     const abut_solid *solid = w->b->in->solid;
+    vec3 a = at(w, s->a), along = vec3_sub(at(w, s->b), a);
     if (index_leaf_kind(s->leaf) == INDEX_EDGE) {
         const solid_edge *e = &solid_edges(solid)[index_leaf_id(s->leaf)];
-        vec3 a = solid_position(solid, e->vertex[0]);
-        return line_plane(w, a, vec3_sub(solid_position(solid, e->vertex[1]), a));
-    }
-    vec3 a = at(w, s->a), along = vec3_sub(at(w, s->b), a);
-    if (vec3_length(along) < 1e-4 * solid->diagonal) {
+        a = solid_position(solid, e->vertex[0]);
+        along = vec3_sub(solid_position(solid, e->vertex[1]), a);
+    } else if (vec3_length(along) < 1e-4 * solid->diagonal) {
         vec3 both = vec3_cross(solid_faces(solid)[index_leaf_id(s->leaf)].plane.n, w->p.n);
         if (vec3_length(both) > 1e-3) along = vec3_dot(both, along) < 0 ? vec3_neg(both) : both;
         a = vec3_lerp(a, at(w, s->b), 0.5);
     }
-    return line_plane(w, a, along);
+    bool flip = s->right == INDEX_OUT && s->left != INDEX_OUT;
+    return line_plane(w, a, flip ? vec3_neg(along) : along);
 }
 
 /* ---- choice of a line */

@@ -328,6 +328,12 @@ static bool split_pieces(builder *b, const build_cut *cut, const build_region *r
 }
 
 /* ---- edges and vertices */
+static vec3 edge_direction(const builder *b, int32_t edge) {
+    const solid_edge *e = &solid_edges(b->in->solid)[edge];
+    return vec3_unit(
+        vec3_sub(solid_position(b->in->solid, e->vertex[1]), solid_position(b->in->solid, e->vertex[0])));
+}
+
 static bool split_edges(builder *b, const build_cut *cut, const build_region *region, int_array *in_plane) {
     const abut_context *context = b->in->context;
     for (int64_t k = 0; k < region->edges; k++) {
@@ -335,7 +341,11 @@ static bool split_edges(builder *b, const build_cut *cut, const build_region *re
         build_edge e = b->edges.data[number];
         int sa = build_side(b, cut, e.a), sb = build_side(b, cut, e.b);
         if (sa == 0 && sb == 0) {
-            if (!array_push(context, in_plane, number)) return out_of_memory(b);
+            /* an end of an edge that crosses the plane, cut off within the weld distance, is a point of it */
+            bool crumb = fabs(vec3_dot(cut->p.n, edge_direction(b, e.edge))) > 0.5;
+            if (crumb ? e.a >= b->in->solid->vertex_count && !array_push(context, &b->section_points, e.a)
+                      : !array_push(context, in_plane, number))
+                return out_of_memory(b);
         } else if (sa * sb >= 0) {
             if (!array_push(context, sa + sb > 0 ? &b->above[1] : &b->below[1], number))
                 return out_of_memory(b);
