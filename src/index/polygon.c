@@ -224,19 +224,20 @@ static bool descend(slicer *s, int32_t code, piece x, int depth) {
 abut_status index_classify_polygon(const abut_context *context, const abut_index *index,
                                    const abut_solid *solid, const vec3 *polygon, int count, double epsilon,
                                    abut_parts *parts, abut_error *error) {
+    slicer s = {
+        .context = context, .index = index, .solid = solid, .nodes = index_nodes(index), .parts = parts};
+    s.epsilon = epsilon > index->slack ? epsilon : index->slack;
     if (count < 3) return fail(error, ABUT_INVALID, "the polygon has %d corners; it needs at least 3", count);
     for (int i = 0; i < count; i++)
         if (!vec3_is_finite(polygon[i]))
             return fail(error, ABUT_INVALID, "corner %d of the polygon is not finite; give numbers", i);
-    slicer s = {
-        .context = context, .index = index, .solid = solid, .nodes = index_nodes(index), .parts = parts};
-    s.epsilon = epsilon > index->slack ? epsilon : index->slack;
+    if (!array_reserve(context, &s.pool, count)) return fail_memory(error);
     vec3 sum = {0, 0, 0};
     for (int i = 0; i < count; i++) {
-        sum = vec3_add(sum, vec3_cross(vec3_sub(polygon[i], polygon[0]),
-                                       vec3_sub(polygon[i + 1 < count ? i + 1 : 0], polygon[0])));
-        if (!array_push(context, &s.pool, polygon[i]))
-            return array_free(context, &s.pool), fail_memory(error);
+        vec3 a = vec3_sub(polygon[i], polygon[0]),
+             b = vec3_sub(polygon[i + 1 < count ? i + 1 : 0], polygon[0]);
+        sum = vec3_add(sum, vec3_cross(a, b));
+        s.pool.data[s.pool.count++] = polygon[i];
     }
     s.normal = vec3_unit(sum);
     descend(&s, index->root, (piece){0, count}, 0);
