@@ -265,8 +265,8 @@ void print(double time, double ours) {
 
 int main() {
     std::printf("nanoseconds a query (in brackets: the peer's time over `abut points`)\n");
-    std::printf("%5s %-12s %12s %12s %12s %17s %17s %17s\n", "n", "", "abut growth", "abut points",
-                "abut warm", "libccd", "FCL", "Bullet");
+    std::printf("%5s %-12s %12s %12s %12s %12s %17s %17s %17s\n", "n", "", "abut far", "abut growth",
+                "abut points", "abut warm", "libccd", "FCL", "Bullet");
     for (int n : {8, 16, 32, 64, 256}) {
         std::vector<body> bodies;
         for (int i = 0; i < 20; i++) bodies.push_back(make_body(n));

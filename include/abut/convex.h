@@ -138,8 +138,8 @@ typedef struct abut_convex_result {
     abut_vec3 normal; /* unit, from B to A */
     abut_feature feature[2];
     int point_count;
-    bool is_aligned;    /* see abut_convex_point */
-    bool is_far;        /* stopped by far_distance: growth and distance are lower bounds, no points */
+    bool is_aligned; /* see abut_convex_point */
+    bool is_far; /* stopped by far_distance: growth and distance are lower bounds, no features, no points */
     bool is_coincident; /* the centres coincide: growth is 0, and the normal is the shortest way apart */
     int iterations;     /* support points taken */
 } abut_convex_result;

@@ -35,6 +35,9 @@ static abut_status check(const abut_convex *a, const abut_pose *pa, const abut_c
     if (status != ABUT_OK) return status;
     if (!(o->angle >= 0 && o->angle < 1))
         return fail(error, ABUT_INVALID, "angle is %g; give radians from 0 to 1", o->angle);
+    if (!(o->far_distance >= 0))
+        return fail(error, ABUT_INVALID, "far_distance is %g; give metres, or infinity for never",
+                    o->far_distance);
     if (!o->no_points && (!r->points || r->capacity < abut_convex_capacity(a, b)))
         return fail(error, ABUT_INVALID,
                     "room for %d contact points; this pair needs %d (abut_convex_capacity)",
@@ -58,6 +61,12 @@ static abut_feature find_feature(const abut_convex *s, vec3 n, int32_t support, 
     return shape_feature(s, n, support, angle);
 }
 
+/* The balls around both shapes are apart: that is bound enough. */
+static void balls_are_far(const convex_pair *p, double apart, convex_touch *t) {
+    *t = (convex_touch){
+        .n = vec3_scale(p->c, 1 / apart), .extent = p->size, .growth = apart / p->size, .is_far = true};
+}
+
 /* Below this, relative to the size, the direction between the centres is rounding. */
 static const double COINCIDENT = 1e-13;
 
@@ -69,8 +78,13 @@ abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const a
     if (status != ABUT_OK) return status;
     convex_pair p = make_pair(a, pose_a, b, pose_b);
     convex_touch t;
-    if (vec3_length(p.c) <= COINCIDENT * p.size)
+    double apart = vec3_length(p.c);
+    if (!isfinite(apart))
+        return fail(error, ABUT_INVALID, "the shapes are farther apart than numbers reach; move them");
+    if (apart <= COINCIDENT * p.size)
         convex_shortest_way(&p, &t);
+    else if (apart - p.size > o.far_distance)
+        balls_are_far(&p, apart, &t);
     else
         status = convex_grow(&p, o.far_distance, cache, &t);
     if (status != ABUT_OK)
@@ -81,9 +95,11 @@ abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const a
     r->growth = t.growth, r->normal = vec3_sub(vec3_zero(), t.n), r->distance = vec3_dot(t.n, p.c) - t.extent;
     r->is_far = t.is_far, r->is_coincident = t.is_coincident, r->iterations = t.iterations;
     r->point_count = 0, r->is_aligned = false;
+    r->feature[0] = r->feature[1] = (abut_feature){ABUT_FEATURE_VERTEX, 0};
+    if (t.is_far) return ABUT_OK;
     r->feature[0] = find_feature(a, mat3_tmul_vec(p.ra, t.n), t.support[0], t.face[0], o.angle);
     r->feature[1] = find_feature(b, vec3_neg(mat3_tmul_vec(p.rb, t.n)), t.support[1], t.face[1], o.angle);
-    if (o.no_points || t.is_far) return ABUT_OK;
+    if (o.no_points) return ABUT_OK;
     convex_intersect_features(&p, &t, r);
     vec3 center = vec3_add(pose_a.position, mat3_mul_vec(p.ra, shape_center(a)));
     for (int i = 0; i < r->point_count; i++) {

@@ -95,11 +95,12 @@ static void pass(ray *r, vec3 leaning, vec3 side, corner *w) {
     if (!(past > 0 && past * past > tiny * tiny * square2(side))) reach(r, side, w);
 }
 
-/* Half way between sideways (the left of the edge's shadow) and up, orthogonal to the edge. */
-static vec3 lean(vec3 edge, vec3 side) {
+/* A direction orthogonal to the edge that leans from up to sideways (the left of the edge's shadow) by
+ * `slope`. */
+static vec3 lean(vec3 edge, vec3 side, double slope) {
     double flat = square2(edge), level = sqrt(edge.z * edge.z + flat);
     vec3 up = {-edge.x * edge.z, -edge.y * edge.z, flat};
-    return vec3_axpy(up, level, side);
+    return vec3_axpy(up, level * slope, side);
 }
 
 typedef enum surround_result { SURROUNDED, THROUGH_CORNER, TOO_FLAT } surround_result;
@@ -111,7 +112,8 @@ static surround_result surround(ray *r) {
     double off = sqrt(square2(s[0].k));
     if (off <= AGREE * r->pair->size || r->is_far) return THROUGH_CORNER;
     vec3 back = vec3_make(-s[0].k.x, -s[0].k.y, 0);
-    pass(r, vec3_make(back.x, back.y, off), back, &s[1]);
+    double slope = fmin(shape_lean(r->pair->a), shape_lean(r->pair->b));
+    pass(r, vec3_make(back.x * slope, back.y * slope, off), back, &s[1]);
     for (int round = 0; r->steps < MOST_STEPS && !r->is_far; round++) {
         if (cross2(s[0].k, s[1].k) < 0) {
             corner swap = s[0];
@@ -119,7 +121,7 @@ static surround_result surround(ray *r) {
         }
         vec3 edge = vec3_sub(s[1].k, s[0].k), side = vec3_make(-edge.y, edge.x, 0);
         if (round < LEAN_ROUNDS)
-            pass(r, lean(edge, side), side, &s[2]);
+            pass(r, lean(edge, side, slope), side, &s[2]);
         else
             reach(r, side, &s[2]);
         if (!(cross2(edge, vec3_sub(s[2].k, s[0].k)) > 0)) return TOO_FLAT;

@@ -54,6 +54,7 @@ static int32_t farthest_of(const abut_hull *h, const vec3 *d, int32_t count) {
 
 int32_t hull_support(const abut_hull *h, vec3 d) {
     int32_t v = farthest_of(h, &d, h->top_count);
+    if (h->top_count == h->vertex_count) return v;
     const int32_t *start = hull_descent_start(h), *descents = hull_descents(h);
     const vec3 *vertices = hull_vertices(h);
     double best = vec3_dot(d, vertices[v]);

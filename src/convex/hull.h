@@ -59,6 +59,7 @@ struct abut_hull {
         sources; /* byte offsets from the start */
     vec3 center; /* centre of mass, shape coordinates */
     double radius, volume, area;
+    double lean;            /* slope of the first directions of a ray cast, see hull_build.c */
     box bounds;             /* shape coordinates */
     double unit_inertia[6]; /* about the centre, density 1 */
 };

@@ -9,7 +9,7 @@
 #include "solid/solid.h"
 
 enum {
-    FLAT_COUNT = 48,  /* up to here all vertices are tried: no hierarchy */
+    FLAT_COUNT = 64,  /* up to here all vertices are tried: no hierarchy */
     TOP_COUNT = 16,   /* the coarsest level */
     PEEL_DEGREE = 10, /* vertices with more neighbours stay */
 };
@@ -347,6 +347,14 @@ static void fill_descents(const builder *b, abut_hull *h) {
             descents[--start[b->peeled[k]]] = v;
 }
 
+/* The angle s = sqrt(4 pi / F) that a facet of A - B takes of the sphere, F = 2 face_count for two such
+ * hulls; a ray cast takes the fewest steps when its first directions lean by about s^(3/4) (measured for 8 to
+ * 256 vertices). */
+static double choose_lean(int32_t faces) {
+    double s = sqrt(6.283185307179586 / faces);
+    return fmin(1, sqrt(s * sqrt(s)));
+}
+
 static abut_status assemble(builder *b, abut_hull **hull, abut_error *error) {
     abut_hull *h = allocate_block(b);
     if (!h) return fail_memory(error);
@@ -360,6 +368,7 @@ static abut_status assemble(builder *b, abut_hull **hull, abut_error *error) {
     fill_faces_and_edges(b, h);
     fill_stars(h);
     fill_descents(b, h);
+    h->lean = choose_lean(h->face_count);
     h->hash = hull_hash(h);
 #ifdef ABUT_VALIDATE
     assert(hull_validate(h, NULL) == ABUT_OK);

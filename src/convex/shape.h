@@ -16,6 +16,11 @@ static inline vec3 shape_center(const abut_convex *s) {
 /* Radius of the ball about the centre that holds the shape. */
 double shape_radius(const abut_convex *s);
 
+/* How far the directions that surround a ray lean from it: about the angle between neighbouring facets. */
+static inline double shape_lean(const abut_convex *s) {
+    return s->kind == ABUT_CONVEX_HULL ? s->hull->lean : 0.2;
+}
+
 /* The point farthest along d (not zero); the vertex of a hull, otherwise 0. */
 vec3 shape_support_curved(const abut_convex *s, vec3 d);
 static inline vec3 shape_support(const abut_convex *s, vec3 d, int32_t *vertex) {

@@ -121,7 +121,7 @@ static void test_search_is_logarithmic(void **state) {
     (void)state;
     uint64_t seed = 3;
     for (int shape = 0; shape < 2; shape++)
-        for (int n = 64; n <= 8192; n *= 2) {
+        for (int n = 128; n <= 8192; n *= 2) {
             vec3 *points = sphere_points(&seed, n);
             for (int i = 0; shape == 1 && i < n; i++) {
                 double angle = 6.283185307179586 * (i / 2) / (n / 2.0);

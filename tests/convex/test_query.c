@@ -412,9 +412,18 @@ static void test_bad_input(void **state) {
     assert_near(r.growth, 2, 1e-14);
     /* the ends of what doubles can say */
     assert_int_equal(
-        abut_convex_distance(&cuboid, at(1e300, 0, 0), &cuboid, at(-1e300, 1, 2), &o, NULL, &r, NULL),
+        abut_convex_distance(&cuboid, at(1e150, 0, 0), &cuboid, at(-1e150, 1, 2), &o, NULL, &r, NULL),
         ABUT_OK);
-    assert_true(r.growth > 1e299);
+    assert_near(r.growth, 2e150, 1e138);
+    assert_near(r.normal.x, 1, 1e-12);
+    assert_int_equal(abut_convex_distance(&cuboid, at(1e300, 0, 0), &cuboid, fine, &o, NULL, &r, NULL),
+                     ABUT_INVALID);
+    o.far_distance = -1;
+    assert_int_equal(abut_convex_distance(&cuboid, at(0, 0, 0), &cuboid, fine, &o, NULL, &r, NULL),
+                     ABUT_INVALID);
+    o.far_distance = 0.25; /* the balls around the cubes are 0.268 apart */
+    assert_int_equal(abut_convex_distance(&cuboid, at(0, 0, 0), &cuboid, fine, &o, NULL, &r, NULL), ABUT_OK);
+    assert_true(r.is_far && r.iterations == 0);
     abut_hull_free(NULL, h);
 }
 
