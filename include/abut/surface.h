@@ -101,10 +101,19 @@ ABUT_API abut_quadric abut_default_quadric(abut_patch_kind kind); /* unit axes, 
 ABUT_API abut_status abut_surface_quadric(const abut_context *context, const abut_quadric *quadric,
                                           abut_surface **surface, abut_error *error);
 
-/* The limit surface of Loop subdivision of a closed cage: one patch for each triangle of the cage, with
- * (u, v) the weights of its second and third vertex, evaluated by Stam's method near extraordinary vertices.
+/* The Loop subdivision surface of a closed cage.
+ *   ABUT_LOOP_LIMIT   the limit surface itself: one patch for each triangle of the cage, with (u, v) the
+ *                     weights of its second and third vertex, evaluated by Stam's method near extraordinary
+ *                     vertices, where its derivatives do not exist.
+ *   ABUT_LOOP_SMOOTH  after `refine` subdivisions the triangles around each extraordinary vertex are replaced
+ *                     by one S-patch that meets its surroundings with continuous tangent planes; all other
+ *                     patches are polynomial, so that every patch is smooth inside (Kry 2000, chapter 5).
  * Polygons with more than three corners are cut into triangles from their first corner. */
+typedef enum abut_loop_form { ABUT_LOOP_LIMIT, ABUT_LOOP_SMOOTH } abut_loop_form;
 typedef struct abut_loop_options {
+    abut_loop_form form;
+    int refine;   /* for smooth: 1 (the thesis) to 6 subdivisions before the S-patches are set in; 0, the
+                     default: as few as give S-patches without folds */
     double scale; /* of the cage's coordinates */
 } abut_loop_options;
 ABUT_API abut_loop_options abut_default_loop_options(void);
@@ -128,6 +137,10 @@ typedef struct abut_patch_facts {
     int valence;           /* of the extraordinary vertex it belongs to, or 0 */
     int face;              /* of the cage, or -1 */
     double area_of_domain; /* in parameters */
+    /* S-patches around an extraordinary vertex: their largest distance from the limit surface (sampled; an
+     * upper bound at each sample), the largest angle between normals across their boundary (radians), and the
+     * least |c_u x c_v| over their mean, negative where the patch folds (0 < means: no cusp). */
+    double deviation, normal_jump, least_area;
 } abut_patch_facts;
 ABUT_API abut_patch_facts abut_surface_patch_facts(const abut_surface *surface, int patch);
 /* Corners of the domain polygon, counter-clockwise; returns their number (at most ABUT_SIDES_MOST). */
@@ -135,6 +148,31 @@ ABUT_API int abut_surface_domain(const abut_surface *surface, int patch, double 
 /* What lies across edge i (from corner i to the next): false where the surface ends. */
 ABUT_API bool abut_surface_neighbour(const abut_surface *surface, int patch, int edge, int *other_patch,
                                      int *other_edge);
+
+/* Walking (Kry 2000, section 4.5).  A place on a surface is a patch and its parameters. */
+typedef struct abut_place {
+    int patch;
+    double u, v;
+} abut_place;
+
+/* How far a place lies outside its domain, in parameters: the largest signed distance to an edge (negative
+ * inside), and that edge. */
+ABUT_API double abut_surface_outside(const abut_surface *surface, abut_place place, int *edge);
+
+/* The same place of edge `edge` seen from the patch across it.  `place` must lie on the edge, or within the
+ * extended boundary: it is put on the edge, and moved by as much into the other patch.  jacobian, by rows, is
+ * d(u', v')/d(u, v), the map of tangent vectors from the tangent planes that both patches share; so
+ * velocities carry over.  False where the surface ends. */
+ABUT_API bool abut_surface_cross(const abut_surface *surface, abut_place place, int edge, abut_place *other,
+                                 double jacobian[4]);
+
+/* From `place` with parameter velocity `rate`: when a place is outside its domain by more than the extended
+ * boundary, or on its border and moving out, goes over edges, around corners, until it lies in a patch and
+ * moves into it.  Carries the velocity over, and multiplies the 2 x 2 `jacobian` (may be NULL) by that of
+ * each crossing.  ABUT_FAILED where the surface ends (place and rate are left at the last patch), ABUT_BUDGET
+ * after too many crossings. */
+ABUT_API abut_status abut_surface_settle(const abut_surface *surface, abut_place *place, double rate[2],
+                                         double jacobian[4], int *crossings, abut_error *error);
 
 /* c and its partials to `order` (0 to 3) at (u, v); higher ones are zero.  (u, v) may lie outside the domain,
  * where the polynomials go on.  False where the surface has no derivatives (an extraordinary vertex): then c

@@ -25,7 +25,14 @@ abut_patch_facts abut_surface_patch_facts(const abut_surface *surface, int index
                      *b = surface_corner(surface, p->first + (i + 1) % p->sides);
         area += 0.5 * (a[0] * b[1] - a[1] * b[0]);
     }
-    return (abut_patch_facts){(abut_patch_kind)p->kind, p->sides, p->valence, p->face, area};
+    return (abut_patch_facts){.kind = (abut_patch_kind)p->kind,
+                              .sides = p->sides,
+                              .valence = p->valence,
+                              .face = p->face,
+                              .area_of_domain = area,
+                              .deviation = p->deviation,
+                              .normal_jump = p->normal_jump,
+                              .least_area = p->least_area};
 }
 
 int abut_surface_domain(const abut_surface *surface, int index, double corners[][2]) {

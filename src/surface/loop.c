@@ -7,7 +7,9 @@
  */
 #include "surface/surface.h"
 
-abut_loop_options abut_default_loop_options(void) { return (abut_loop_options){.scale = 1}; }
+abut_loop_options abut_default_loop_options(void) {
+    return (abut_loop_options){.form = ABUT_LOOP_LIMIT, .refine = 0, .scale = 1};
+}
 
 static int extraordinary_corners(const loop_mesh *m, int64_t t, int *last) {
     int count = 0;
@@ -17,7 +19,8 @@ static int extraordinary_corners(const loop_mesh *m, int64_t t, int *last) {
 }
 
 /* The control points of a STAM patch: rings of c, r0 and r1 (see the drawing in stam.c). */
-static abut_status gather_stam(const loop_mesh *m, int64_t t, int corner, double *data, abut_error *error) {
+abut_status loop_gather_stam(const loop_mesh *m, int64_t t, int corner, int turned, double *data,
+                             abut_error *error) {
     int32_t h = (int32_t)(3 * t + corner), r0[6], r1[6];
     int valence = m->valence[m->corners[h]];
     int32_t *ring = mem_alloc(m->context, (size_t)valence, sizeof *ring);
@@ -29,7 +32,7 @@ static abut_status gather_stam(const loop_mesh *m, int64_t t, int corner, double
         for (int i = 0; i < valence; i++) points[i] = m->points[ring[i]];
         stam_points all = {m->points[m->corners[h]], points,           m->points[r0[3]], m->points[r0[4]],
                            m->points[r0[5]],         m->points[r1[3]], m->points[r1[4]]};
-        stam_build(&all, valence, corner, data);
+        stam_build(&all, valence, turned, data);
     }
     bool fine = ring && points;
     mem_free(m->context, ring, (size_t)valence, sizeof *ring);
@@ -50,7 +53,7 @@ static abut_status add_triangle(surface_builder *b, const loop_mesh *m, int64_t 
     else
         builder_patch(b, p, 3, domain_triangle, count, &data);
     if (!data) return fail_memory(error);
-    if (extraordinary) return gather_stam(m, t, corner, data, error);
+    if (extraordinary) return loop_gather_stam(m, t, corner, corner, data, error);
     vec3 stencil[STENCIL_POINTS];
     loop_mesh_stencil(m, t, stencil);
     triangle_from_stencil(stencil, data);
@@ -97,15 +100,52 @@ static abut_status limit_surface(const abut_context *context, const abut_mesh *c
     return status;
 }
 
+/* True when no S-patch folds or comes near it, and the normals meet. */
+static bool is_sound(const abut_surface *s) {
+    for (int p = 0; p < s->patch_count; p++) {
+        const patch *q = surface_patch(s, p);
+        if (q->kind == ABUT_PATCH_S_PATCH && !(q->least_area > 0.02 && q->normal_jump < 1e-6)) return false;
+    }
+    return true;
+}
+
+/* With `refine` 0 the cage is subdivided until the S-patches are sound, at most four times. */
+static abut_status smooth_levels(const abut_context *context, loop_mesh *m, int refine,
+                                 abut_surface **surface, abut_error *error) {
+    abut_status status = ABUT_OK;
+    *surface = NULL;
+    for (int level = 1; level <= (refine ? refine : 4) && status == ABUT_OK; level++) {
+        loop_mesh fine;
+        status = loop_mesh_refine(m, &fine, error);
+        if (status != ABUT_OK) break;
+        loop_mesh_free(m), *m = fine;
+        if (refine && level < refine) continue;
+        abut_surface_free(context, *surface), *surface = NULL;
+        status = smooth_surface(context, m, surface, error);
+        if (status == ABUT_OK && is_sound(*surface)) return ABUT_OK;
+    }
+    if (status == ABUT_OK)
+        log_write(context, ABUT_LOG_WARNING,
+                  "an S-patch of the Loop surface folds, or meets its neighbours at an angle above 1e-6; see "
+                  "abut_surface_patch_facts, refine more, or smooth the cage");
+    else
+        abut_surface_free(context, *surface), *surface = NULL;
+    return status;
+}
+
 abut_status abut_surface_loop(const abut_context *context, const abut_mesh *cage,
                               const abut_loop_options *options, abut_surface **surface, abut_error *error) {
     abut_loop_options o = options ? *options : abut_default_loop_options();
     loop_mesh m;
     if (!(o.scale > 0) || !isfinite(o.scale))
         return fail(error, ABUT_INVALID, "the scale of the Loop surface is %g; it must be positive", o.scale);
+    if (o.refine < 0 || o.refine > 6)
+        return fail(error, ABUT_INVALID, "%d refinements of the Loop cage; use 1 to 6, or 0 to let it choose",
+                    o.refine);
     abut_status status = loop_mesh_from_cage(context, cage, o.scale, &m, error);
     if (status != ABUT_OK) return status;
-    status = limit_surface(context, cage, &m, surface, error);
+    status = o.form == ABUT_LOOP_SMOOTH ? smooth_levels(context, &m, o.refine, surface, error)
+                                        : limit_surface(context, cage, &m, surface, error);
     loop_mesh_free(&m);
     return status;
 }

@@ -69,8 +69,8 @@ void quadric_evaluate(const double *data, abut_patch_kind kind, int part, double
     vec3 cx = {data[3], data[4], data[5]}, cy = {data[6], data[7], data[8]},
          cz = {data[9], data[10], data[11]};
     vec3 *to = (vec3 *)out;
-    int end = order <= 0 ? 1 : order == 1 ? 3 : order == 2 ? 6 : JET_COUNT;
-    memset(out, 0, sizeof *out);
+    int end = partials_count(order);
+    partials_clear(out, order);
     for (int k = 0; k < end; k++)
         to[k] = vec3_axpy(vec3_axpy(vec3_scale(cx, f.x.d[k]), f.y.d[k], cy), f.z.d[k], cz);
     out->c = vec3_add(out->c, vec3_make(data[0], data[1], data[2]));

@@ -17,11 +17,8 @@
  *
  * Multisets a <= b <= c <= d have the number a + T2(b) + T3(c) + T4(d), T_k(x) = C(x + k - 1, k). */
 #include "surface/jet.h"
+#include "surface/lanes.h"
 #include "surface/surface.h"
-
-typedef double v4 __attribute__((vector_size(32)));
-typedef double v4_loose __attribute__((vector_size(32), aligned(8), may_alias)); /* in the block */
-#define STORE3(to, from) memcpy(&(to), &(from), sizeof(vec3))
 
 enum { MOST = ABUT_SIDES_MOST, MOST2 = MOST * (MOST + 1) / 2, MOST3 = MOST * (MOST + 1) * (MOST + 2) / 6 };
 
@@ -42,11 +39,11 @@ int abut_s_patch_index(int a, int b, int c, int d) {
 }
 
 int64_t s_patch_numbers(int sides) {
-    return 3 * sides + 1 + 4 * (int64_t)t4(sides) + 4 * (int64_t)sides * (S_PATCH_FIT + 1);
+    return 3 * sides + 1 + 4 * (int64_t)t4(sides) + 4 * (int64_t)sides * S_PATCH_FIT;
 }
 double *s_patch_points(double *data, int sides) { return data + 3 * sides + 1; }
 double *s_patch_correction(double *data, int sides, int side) {
-    return data + 3 * sides + 1 + 4 * t4(sides) + 4 * side * (S_PATCH_FIT + 1);
+    return data + 3 * sides + 1 + 4 * t4(sides) + 4 * side * S_PATCH_FIT;
 }
 void s_patch_set(double *data, int sides, int index, vec3 point) {
     memcpy(s_patch_points(data, sides) + 4 * index, &point, sizeof point);
@@ -90,43 +87,42 @@ static void embed(const double *data, int n, double u, double v, double *alpha, 
 }
 
 /* out[a b c] = sum_j w_j P[a b c j]; the fourth index runs through the sorted places in turn */
-static void fix_fourth(const v4_loose *p, int n, const double *w, v4 *out) {
+static void fix_fourth(const double *p, int n, const double *w, p4 *out) {
     for (int c = 0, at = 0; c < n; c++)
-        for (int b = 0; b <= c; b++) {
-            const v4_loose *low = p + t3(b) + t4(c);
+        for (int b = 0; b <= c; b++)
             for (int a = 0; a <= b; a++, at++) {
-                v4 sum = {0};
-                const v4_loose *row = low + t2(a);
-                for (int j = 0; j <= a; j++) sum += w[j] * row[j];
-                for (int j = a + 1; j <= b; j++) sum += w[j] * low[a + t2(j)];
-                row = p + a + t2(b) + t4(c);
-                for (int j = b + 1; j <= c; j++) sum += w[j] * row[t3(j)];
-                row = p + a + t2(b) + t3(c);
-                for (int j = c + 1; j < n; j++) sum += w[j] * row[t4(j)];
+                p4 sum = p4_zero();
+                const double *row = p + 4 * (t2(a) + t3(b) + t4(c));
+                for (int j = 0; j <= a; j++) sum = p4_axpy(sum, w[j], p4_load(row + 4 * j));
+                row = p + 4 * (a + t3(b) + t4(c));
+                for (int j = a + 1; j <= b; j++) sum = p4_axpy(sum, w[j], p4_load(row + 4 * t2(j)));
+                row = p + 4 * (a + t2(b) + t4(c));
+                for (int j = b + 1; j <= c; j++) sum = p4_axpy(sum, w[j], p4_load(row + 4 * t3(j)));
+                row = p + 4 * (a + t2(b) + t3(c));
+                for (int j = c + 1; j < n; j++) sum = p4_axpy(sum, w[j], p4_load(row + 4 * t4(j)));
                 out[at] = sum;
             }
-        }
 }
 
 /* out[a b] = sum_j w_j p[a b j] */
-static void fix_third(const v4 *p, int n, const double *w, v4 *out) {
+static void fix_third(const p4 *p, int n, const double *w, p4 *out) {
     for (int b = 0, at = 0; b < n; b++)
         for (int a = 0; a <= b; a++, at++) {
-            v4 sum = {0};
-            const v4 *row = p + t2(a) + t3(b);
-            for (int j = 0; j <= a; j++) sum += w[j] * row[j];
-            for (int j = a + 1; j <= b; j++) sum += w[j] * p[a + t2(j) + t3(b)];
-            for (int j = b + 1; j < n; j++) sum += w[j] * p[a + t2(b) + t3(j)];
+            p4 sum = p4_zero();
+            const p4 *row = p + t2(a) + t3(b);
+            for (int j = 0; j <= a; j++) sum = p4_axpy(sum, w[j], row[j]);
+            for (int j = a + 1; j <= b; j++) sum = p4_axpy(sum, w[j], p[a + t2(j) + t3(b)]);
+            for (int j = b + 1; j < n; j++) sum = p4_axpy(sum, w[j], p[a + t2(b) + t3(j)]);
             out[at] = sum;
         }
 }
 
 /* out[a] = sum_j w_j p[a j] */
-static void fix_second(const v4 *p, int n, const double *w, v4 *out) {
+static void fix_second(const p4 *p, int n, const double *w, p4 *out) {
     for (int a = 0; a < n; a++) {
-        v4 sum = {0};
-        for (int j = 0; j <= a; j++) sum += w[j] * p[j + t2(a)];
-        for (int j = a + 1; j < n; j++) sum += w[j] * p[a + t2(j)];
+        p4 sum = p4_zero();
+        for (int j = 0; j <= a; j++) sum = p4_axpy(sum, w[j], p[j + t2(a)]);
+        for (int j = a + 1; j < n; j++) sum = p4_axpy(sum, w[j], p[a + t2(j)]);
         out[a] = sum;
     }
 }
@@ -134,17 +130,17 @@ static void fix_second(const v4 *p, int n, const double *w, v4 *out) {
 /* One derivative of S: the sum of a few terms, factor * sum_j w_j p[j]. */
 typedef struct term {
     double factor;
-    const v4 *p;
+    const p4 *p;
     const double *w;
 } term;
 static inline void add_terms(vec3 *to, int n, const term *terms, int count) {
-    v4 total = {0};
+    p4 total = p4_zero();
     for (int i = 0; i < count; i++) {
-        v4 sum = {0};
-        for (int j = 0; j < n; j++) sum += terms[i].w[j] * terms[i].p[j];
-        total += terms[i].factor * sum;
+        p4 sum = p4_zero();
+        for (int j = 0; j < n; j++) sum = p4_axpy(sum, terms[i].w[j], terms[i].p[j]);
+        total = p4_axpy(total, terms[i].factor, sum);
     }
-    STORE3(*to, total);
+    p4_store3(to, total);
 }
 #define TERMS(to, ...) \
     add_terms(to, n, (const term[]){__VA_ARGS__}, (int)(sizeof((const term[]){__VA_ARGS__}) / sizeof(term)))
@@ -152,9 +148,9 @@ static inline void add_terms(vec3 *to, int n, const term *terms, int count) {
 /* The derivatives of l, turned round: one array of n numbers for each derivative. */
 typedef double rows_of_l[JET_COUNT][MOST];
 
-static void contract(const v4_loose *points, int n, rows_of_l w, int order, partials *out) {
-    v4 third[MOST3], second[MOST2], first[MOST], second_u[MOST], second_v[MOST];
-    third[0] = second[0] = (v4){0};
+static void contract(const double *points, int n, rows_of_l w, int order, partials *out) {
+    p4 third[MOST3], second[MOST2], first[MOST], second_u[MOST], second_v[MOST];
+    third[0] = second[0] = p4_zero();
     fix_fourth(points, n, w[JET_C], third);
     fix_third(third, n, w[JET_C], second);
     fix_second(second, n, w[JET_C], first);
@@ -169,7 +165,7 @@ static void contract(const v4_loose *points, int n, rows_of_l w, int order, part
     TERMS(&out->uv, {4, first, w[JET_UV]}, {12, second_u, w[JET_V]});
     TERMS(&out->vv, {4, first, w[JET_VV]}, {12, second_v, w[JET_V]});
     if (order < 3) return;
-    v4 third_u[MOST2], third_v[MOST2], uu[MOST], vv[MOST];
+    p4 third_u[MOST2], third_v[MOST2], uu[MOST], vv[MOST];
     fix_third(third, n, w[JET_U], third_u);
     fix_third(third, n, w[JET_V], third_v);
     fix_second(third_u, n, w[JET_U], uu);
@@ -194,28 +190,38 @@ static jet edge_parameter(const double *data, int n, const double *alpha, int i)
     return jet_mul_linear(jet_inverse(sum), alpha[before], a[1], a[2]);
 }
 
+/* sum of c_k T_k(x) and its derivatives to third order, by Clenshaw's recurrence b_k = c_k + 2x b_(k+1) -
+ * b_(k+2) and what follows from deriving it. */
+static void clenshaw(const double *c, int count, double x, p4 f[4]) {
+    p4 one[4], two[4], now[4];
+    for (int d = 0; d < 4; d++) one[d] = two[d] = p4_zero();
+    for (int k = count - 1; k > 0; k--) {
+        now[0] = p4_sub(p4_axpy(p4_load(c + 4 * k), 2 * x, one[0]), two[0]);
+        for (int d = 1; d < 4; d++)
+            now[d] = p4_axpy(p4_sub(p4_scale(2 * d, one[d - 1]), two[d]), 2 * x, one[d]);
+        for (int d = 0; d < 4; d++) two[d] = one[d], one[d] = now[d];
+    }
+    f[0] = p4_sub(p4_axpy(p4_load(c), x, one[0]), two[0]);
+    for (int d = 1; d < 4; d++) f[d] = p4_axpy(p4_sub(p4_scale(d, one[d - 1]), two[d]), x, one[d]);
+}
+
 /* alpha_i (l_i l_(i+1))^2 q_i(t), added for each side */
 static void correct(const double *data, int n, const double *alpha, const jet *l, int order, partials *out) {
     for (int i = 0; i < n; i++) {
-        const double *q = data + 3 * n + 1 + 4 * t4(n) + 4 * i * (S_PATCH_FIT + 1);
+        const double *q = data + 3 * n + 1 + 4 * t4(n) + 4 * i * S_PATCH_FIT;
         jet pair = jet_mul(l[i], l[i + 1 < n ? i + 1 : 0]);
         jet weight = jet_mul_linear(jet_mul(pair, pair), alpha[i], data[3 * i + 1], data[3 * i + 2]);
         jet t = edge_parameter(data, n, alpha, i);
         double x = 2 * t.d[0] - 1;
-        /* Horner with derivatives: after the loop f[k] is the kth derivative over k! */
-        v4 f[4] = {{0}, {0}, {0}, {0}};
-        for (int k = S_PATCH_FIT; k >= 0; k--) {
-            v4 coefficient;
-            memcpy(&coefficient, q + 4 * k, sizeof coefficient);
-            f[3] = f[3] * x + f[2], f[2] = f[2] * x + f[1], f[1] = f[1] * x + f[0],
-            f[0] = f[0] * x + coefficient;
-        }
+        p4 f[4];
+        clenshaw(q, (int)data[3 * n], x, f);
         for (int axis = 0; axis < 3; axis++) {
-            double by[4] = {f[0][axis], 2 * f[1][axis], 8 * f[2][axis], 48 * f[3][axis]};
+            const double factor[4] = {1, 2, 4, 8}; /* of x = 2t - 1 */
+            double by[4];
+            for (int d = 0; d < 4; d++) by[d] = factor[d] * (axis < 2 ? f[d].xy[axis] : f[d].zw[0]);
             jet e = jet_mul(weight, jet_compose(by, t));
             double *to = (double *)out + axis;
-            int end = order <= 0 ? 1 : order == 1 ? 3 : order == 2 ? 6 : 10;
-            for (int k = 0; k < end; k++) to[3 * k] += e.d[k];
+            for (int k = 0; k < partials_count(order); k++) to[3 * k] += e.d[k];
         }
     }
 }
@@ -224,10 +230,10 @@ void s_patch_evaluate(const double *data, int sides, double u, double v, int ord
     double alpha[MOST];
     jet l[MOST];
     rows_of_l w;
-    if (order < 3) memset(out, 0, sizeof *out);
+    partials_clear(out, order);
     embed(data, sides, u, v, alpha, l);
     for (int i = 0; i < sides; i++)
         for (int k = 0; k < JET_COUNT; k++) w[k][i] = l[i].d[k];
-    contract((const v4_loose *)(data + 3 * sides + 1), sides, w, order, out);
+    contract(data + 3 * sides + 1, sides, w, order, out);
     if (data[3 * sides] != 0) correct(data, sides, alpha, l, order, out);
 }

@@ -218,10 +218,10 @@ static void at_vertex(const double *data, int corner, partials *out) {
 }
 
 static void rescale(partials *p, double s, int order) {
-    vec3 *by[] = {&p->u, &p->v, &p->uu, &p->uv, &p->vv, &p->uuu, &p->uuv, &p->uvv, &p->vvv};
+    vec3 *by = (vec3 *)p;
     double factor[] = {s, s * s, s * s * s};
-    int end = order <= 0 ? 0 : order == 1 ? 2 : order == 2 ? 5 : 9;
-    for (int i = 0; i < end; i++) *by[i] = vec3_scale(*by[i], factor[i < 2 ? 0 : i < 5 ? 1 : 2]);
+    for (int i = 1; i < partials_count(order); i++)
+        by[i] = vec3_scale(by[i], factor[i < 3 ? 0 : i < 6 ? 1 : 2]);
 }
 
 /* Finds level and child by the distance 1 - b[corner] from the vertex, evaluates the child's net, and scales:

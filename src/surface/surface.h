@@ -5,6 +5,7 @@
  *   triangle.c   quartic triangular Bezier kernel; regular Loop patches are converted to it
  *   stam.c       Loop patches with an extraordinary vertex
  *   s_patch.c    S-patches of degree 4
+ *   fill.c       S-patches that replace what lies around extraordinary vertices
  *   quadric.c    charts of quadrics and the torus
  *   build.c      the block of a surface and its builder
  *   evaluate.c   patch number -> kernel
@@ -23,6 +24,12 @@
 #include "math/vec.h"
 
 typedef abut_partials partials;
+/* How many of the ten partials have an order up to `order`; clears the others. */
+static inline int partials_count(int order) { return order <= 0 ? 1 : order == 1 ? 3 : order == 2 ? 6 : 10; }
+static inline void partials_clear(partials *p, int order) {
+    int from = partials_count(order);
+    memset((vec3 *)p + from, 0, (size_t)(10 - from) * sizeof(vec3));
+}
 
 typedef struct patch {
     int32_t kind, sides;
@@ -32,6 +39,7 @@ typedef struct patch {
     int32_t part;    /* quadrics: which chart of the whole; Stam: corner of the extraordinary vertex;
                         split in four: the first hidden patch */
     int64_t data;
+    double deviation, normal_jump, least_area; /* S-patches that fill a hole: see abut_patch_facts */
 } patch;
 
 typedef struct edge_link {
@@ -98,10 +106,10 @@ double loop_weight(int valence);
 /* cos and sin of the fraction k/n of a turn, from a series: the same bits everywhere. */
 void turn(int k, int n, double *cosine, double *sine);
 
-/* ---- s_patch.c.  Data: alpha_i as constant, u, v for each side; 1 when there are corrections; the points
- * (x, y, z, 0) by abut_s_patch_index; for each side the correction: S_PATCH_FIT + 1 coefficients
- * (x, y, z, 0) of a polynomial in 2t - 1.  s_patch_numbers(sides) of them in all. */
-enum { S_PATCH_FIT = 15 };
+/* ---- s_patch.c.  Data: alpha_i as constant, u, v for each side; how many coefficients the corrections have
+ * (0: none); the points (x, y, z, 0) by abut_s_patch_index; for each side the correction: room for
+ * S_PATCH_FIT Chebyshev coefficients (x, y, z, 0) in 2t - 1.  s_patch_numbers(sides) of them in all. */
+enum { S_PATCH_FIT = 32 };
 int64_t s_patch_numbers(int sides);
 double *s_patch_points(double *data, int sides);
 double *s_patch_correction(double *data, int sides, int side);
@@ -110,6 +118,13 @@ void s_patch_corners(int sides, double corners[][2]);
 void s_patch_begin(double *data, int sides);
 void s_patch_set(double *data, int sides, int index, vec3 point);
 void s_patch_evaluate(const double *data, int sides, double u, double v, int order, partials *out);
+
+/* ---- fill.c: an S-patch in a hole of a Loop surface.  nets[i] is the quartic beyond side i, with the
+ * corners (end of the side, start of the side, tip).  Fills points and corrections. */
+/* The fit is refined until the normals agree to 1e-12, or S_PATCH_FIT is reached; returns the angle left. */
+double s_patch_fill(double *data, int sides, const double (*nets)[TRIANGLE_NUMBERS]);
+/* Largest angle between the normals on both sides of side i, in radians, at `samples` points. */
+double s_patch_jump(const double *data, int sides, int side, const double *net, int samples);
 
 /* ---- quadric.c.  Data: origin, axes by columns, ratio. */
 enum { QUADRIC_NUMBERS = 13 };
@@ -168,5 +183,13 @@ int loop_mesh_ring(const loop_mesh *mesh, int32_t h, int32_t *ring, int capacity
 void loop_mesh_stencil(const loop_mesh *mesh, int64_t triangle, vec3 stencil[STENCIL_POINTS]);
 static inline int32_t half_edge_next(int32_t h) { return h % 3 == 2 ? h - 2 : h + 1; }
 static inline int32_t half_edge_previous(int32_t h) { return h % 3 == 0 ? h + 2 : h - 1; }
+
+/* ---- smooth.c: ABUT_LOOP_SMOOTH */
+abut_status smooth_surface(const abut_context *context, const loop_mesh *mesh, abut_surface **surface,
+                           abut_error *error);
+/* ---- loop.c: the numbers of a STAM patch at a triangle's corner, for parameters in which the extraordinary
+ * vertex is corner `turned` */
+abut_status loop_gather_stam(const loop_mesh *m, int64_t triangle, int corner, int turned, double *data,
+                             abut_error *error);
 
 #endif

@@ -13,27 +13,25 @@
  *  \  / \   / \  /
  *   5 --- 6 --- 7
  */
+#include "surface/lanes.h"
 #include "surface/surface.h"
-
-typedef double v4 __attribute__((vector_size(32)));
-#define STORE3(to, from) memcpy(&(to), &(from), sizeof(vec3))
 
 /* The net of degree `degree` - 1 of differences towards corner 1 (u) or corner 2 (v).  Net entries go by
  * TRIANGLE(j, k): row n = j + k starts at n(n+1)/2; j is n - k. */
-static inline void differ_u(const v4 *p, int degree, v4 *d) {
+static inline void differ_u(const p4 *p, int degree, p4 *d) {
     for (int n = 0, at = 0; n < degree; n++)
-        for (int k = 0; k <= n; k++, at++) d[at] = p[at + n + 1] - p[at];
+        for (int k = 0; k <= n; k++, at++) d[at] = p4_sub(p[at + n + 1], p[at]);
 }
-static inline void differ_v(const v4 *p, int degree, v4 *d) {
+static inline void differ_v(const p4 *p, int degree, p4 *d) {
     for (int n = 0, at = 0; n < degree; n++)
-        for (int k = 0; k <= n; k++, at++) d[at] = p[at + n + 2] - p[at];
+        for (int k = 0; k <= n; k++, at++) d[at] = p4_sub(p[at + n + 2], p[at]);
 }
 
 /* *to = sum of w[i] p[i] */
-static inline void combine(vec3 *to, const double *w, const v4 *p, int count) {
-    v4 sum = w[0] * p[0];
-    for (int i = 1; i < count; i++) sum += w[i] * p[i];
-    STORE3(*to, sum);
+static inline void combine(vec3 *to, const double *w, const p4 *p, int count) {
+    p4 sum = p4_scale(w[0], p[0]);
+    for (int i = 1; i < count; i++) sum = p4_axpy(sum, w[i], p[i]);
+    p4_store3(to, sum);
 }
 
 /* Bernstein polynomials of degree 1 to 4 on the triangle, with the factors 24, 12, 4, 1 of the derivatives.
@@ -54,13 +52,13 @@ static inline triangle_weights weigh(double a, double u, double v) {
 }
 
 /* From nets of second differences uu, uv, vv to the second and third partials. */
-static inline void finish(const v4 *duu, const v4 *duv, const v4 *dvv, const triangle_weights *w,
+static inline void finish(const p4 *duu, const p4 *duv, const p4 *dvv, const triangle_weights *w,
                           const int order, partials *out) {
     combine(&out->uu, w->two, duu, 6);
     combine(&out->uv, w->two, duv, 6);
     combine(&out->vv, w->two, dvv, 6);
     if (order < 3) return;
-    v4 d[3];
+    p4 d[3];
     differ_u(duu, 2, d), combine(&out->uuu, w->one, d, 3);
     differ_v(duu, 2, d), combine(&out->uuv, w->one, d, 3);
     differ_u(dvv, 2, d), combine(&out->uvv, w->one, d, 3);
@@ -68,7 +66,7 @@ static inline void finish(const v4 *duu, const v4 *duv, const v4 *dvv, const tri
 }
 
 static inline void triangle_to(const double *data, double u, double v, const int order, partials *out) {
-    v4 p[TRIANGLE_POINTS], du[10], dv[10], duu[6], duv[6], dvv[6];
+    p4 p[TRIANGLE_POINTS], du[10], dv[10], duu[6], duv[6], dvv[6];
     memcpy(p, data, sizeof p);
     triangle_weights w = weigh(1 - u - v, u, v);
     combine(&out->c, w.four, p, 15);
@@ -82,7 +80,7 @@ static inline void triangle_to(const double *data, double u, double v, const int
 }
 
 void triangle_evaluate(const double *data, double u, double v, int order, partials *out) {
-    if (order < 3) memset(out, 0, sizeof *out);
+    partials_clear(out, order);
     switch (order) {
     case 0: triangle_to(data, u, v, 0, out); break;
     case 1: triangle_to(data, u, v, 1, out); break;
@@ -93,15 +91,16 @@ void triangle_evaluate(const double *data, double u, double v, int order, partia
 
 /* f*(x1 x2 x3 x4): de Casteljau with another point in each step (Ramshaw). */
 vec3 triangle_blossom(const double *data, const double at[4][2]) {
-    v4 p[TRIANGLE_POINTS];
+    p4 p[TRIANGLE_POINTS];
     vec3 out;
     memcpy(p, data, sizeof p);
     for (int step = 0; step < 4; step++) {
         double u = at[step][0], v = at[step][1], a = 1 - u - v;
         for (int n = 0, i = 0; n < 4 - step; n++)
-            for (int k = 0; k <= n; k++, i++) p[i] = a * p[i] + u * p[i + n + 1] + v * p[i + n + 2];
+            for (int k = 0; k <= n; k++, i++)
+                p[i] = p4_axpy(p4_axpy(p4_scale(a, p[i]), u, p[i + n + 1]), v, p[i + n + 2]);
     }
-    STORE3(out, p[0]);
+    p4_store3(&out, p[0]);
     return out;
 }
 
