@@ -174,6 +174,17 @@ ABUT_API bool abut_surface_cross(const abut_surface *surface, abut_place place, 
 ABUT_API abut_status abut_surface_settle(const abut_surface *surface, abut_place *place, double rate[2],
                                          double jacobian[4], int *crossings, abut_error *error);
 
+/* Walks a geodesic of the given length from `place` in the direction of the parameter velocity `rate`, in
+ * steps of about `step`, across edges and corners; place and rate are where it ends.  The hook hears of each
+ * change of patch (several crossings at a corner count as one change). */
+typedef struct abut_walk_hook {
+    void (*crossed)(void *user, int from, int to, int crossings);
+    void *user;
+} abut_walk_hook;
+ABUT_API abut_status abut_surface_walk(const abut_surface *surface, abut_place *place, double rate[2],
+                                       double length, double step, const abut_walk_hook *hook,
+                                       abut_error *error);
+
 /* c and its partials to `order` (0 to 3) at (u, v); higher ones are zero.  (u, v) may lie outside the domain,
  * where the polynomials go on.  False where the surface has no derivatives (an extraordinary vertex): then c
  * is the limit position and u, v are tangents of the limit surface along the two edges, of no meaning in

@@ -18,7 +18,7 @@ static double *extend(surface_builder *b, int64_t count) {
         return NULL;
     }
     double *data = b->numbers.data + b->numbers.count;
-    memset(data, 0, (size_t)count * sizeof *data);
+    if (count) memset(data, 0, (size_t)count * sizeof *data);
     b->numbers.count += count;
     return data;
 }

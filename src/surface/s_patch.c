@@ -11,9 +11,10 @@
  *   S_u   =  4 b(l,l,l,l_u),      S_uv = 12 b(l,l,l_u,l_v) + 4 b(l,l,l,l_uv),
  *   S_uuv = 24 b(l,l_u,l_u,l_v) + 12 (b(l,l,l_uu,l_v) + 2 b(l,l,l_uv,l_u)) + 4 b(l,l,l,l_uuv).
  *
- * On top of S each side i may carry a correction alpha_i (l_i l_(i+1))^2 q_i(t) that leaves the boundary
- * curve and all other sides untouched to first order, and turns the tangent planes along side i (fill.c says
- * why).
+ * On top of S there may be a polynomial of degree 4 times m^2, m = sum of l_i l_j over corners that are not
+ * neighbours, which moves the inside only (fit.c), and each side i may carry a correction alpha_i (l_i
+ * l_(i+1))^2 q_i(t) that leaves the boundary curve and all other sides untouched to first order, and turns
+ * the tangent planes along side i (fill.c says why).
  *
  * Multisets a <= b <= c <= d have the number a + T2(b) + T3(c) + T4(d), T_k(x) = C(x + k - 1, k). */
 #include "surface/jet.h"
@@ -39,12 +40,13 @@ int abut_s_patch_index(int a, int b, int c, int d) {
 }
 
 int64_t s_patch_numbers(int sides) {
-    return 3 * sides + 1 + 4 * (int64_t)t4(sides) + 4 * (int64_t)sides * S_PATCH_FIT;
+    return S_PATCH_HEAD(sides) + 4 * ((int64_t)t4(sides) + (int64_t)sides * S_PATCH_FIT + S_PATCH_INNER);
 }
-double *s_patch_points(double *data, int sides) { return data + 3 * sides + 1; }
+double *s_patch_points(double *data, int sides) { return data + S_PATCH_HEAD(sides); }
 double *s_patch_correction(double *data, int sides, int side) {
-    return data + 3 * sides + 1 + 4 * t4(sides) + 4 * side * S_PATCH_FIT;
+    return data + S_PATCH_HEAD(sides) + 4 * (t4(sides) + side * S_PATCH_FIT);
 }
+double *s_patch_inner(double *data, int sides) { return s_patch_correction(data, sides, sides); }
 void s_patch_set(double *data, int sides, int index, vec3 point) {
     memcpy(s_patch_points(data, sides) + 4 * index, &point, sizeof point);
 }
@@ -208,7 +210,7 @@ static void clenshaw(const double *c, int count, double x, p4 f[4]) {
 /* alpha_i (l_i l_(i+1))^2 q_i(t), added for each side */
 static void correct(const double *data, int n, const double *alpha, const jet *l, int order, partials *out) {
     for (int i = 0; i < n; i++) {
-        const double *q = data + 3 * n + 1 + 4 * t4(n) + 4 * i * S_PATCH_FIT;
+        const double *q = data + S_PATCH_HEAD(n) + 4 * (t4(n) + i * S_PATCH_FIT);
         jet pair = jet_mul(l[i], l[i + 1 < n ? i + 1 : 0]);
         jet weight = jet_mul_linear(jet_mul(pair, pair), alpha[i], data[3 * i + 1], data[3 * i + 2]);
         jet t = edge_parameter(data, n, alpha, i);
@@ -226,6 +228,63 @@ static void correct(const double *data, int n, const double *alpha, const jet *l
     }
 }
 
+/* m = sum of l_i l_j over corners that are not neighbours, which vanishes on the boundary and at the corners
+ * twice; on a triangle, which has none, 9 l_1 l_2 l_3. */
+static jet bubble_root(int n, const jet *l) {
+    if (n == 3) return jet_scale(jet_mul(l[0], jet_mul(l[1], l[2])), 9);
+    jet sum = jet_constant(0);
+    for (int i = 0; i < n; i++) {
+        jet near = jet_add(l[i], jet_add(l[i > 0 ? i - 1 : n - 1], l[i + 1 < n ? i + 1 : 0]));
+        near = jet_scale(near, -0.5), near.d[0] += 0.5;
+        sum = jet_add(sum, jet_mul(l[i], near));
+    }
+    return sum;
+}
+
+double s_patch_bubble(const double *data, int sides, double u, double v) {
+    double alpha[MOST];
+    jet l[MOST];
+    embed(data, sides, u, v, alpha, l);
+    double m = bubble_root(sides, l).d[0];
+    return m * m;
+}
+
+/* The polynomial sum c_ij u^i v^j and its partials: Horner's rule in v over Horner's rule in u, both with
+ * derivatives; f[a][b] is the partial of order a in u, b in v, over a! b!. */
+static void inner_polynomial(const double *c, double u, double v, p4 f[4][4]) {
+    memset(f, 0, 16 * sizeof **f);
+    for (int j = S_PATCH_DEGREE; j >= 0; j--) {
+        p4 row[4] = {p4_zero(), p4_zero(), p4_zero(), p4_zero()};
+        for (int i = S_PATCH_DEGREE - j; i >= 0; i--) {
+            for (int a = 3; a > 0; a--) row[a] = p4_axpy(row[a - 1], u, row[a]);
+            row[0] = p4_axpy(p4_load(c + 4 * TRIANGLE(i, j)), u, row[0]);
+        }
+        for (int a = 0; a < 4; a++) {
+            for (int b = 3 - a; b > 0; b--) f[a][b] = p4_axpy(f[a][b - 1], v, f[a][b]);
+            f[a][0] = p4_axpy(row[a], v, f[a][0]);
+        }
+    }
+}
+
+/* m^2 times the inner polynomial */
+static void add_inner(const double *data, int n, const jet *l, double u, double v, int order, partials *out) {
+    static const int8_t place[JET_COUNT][3] = {{0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {2, 0, 2}, {1, 1, 1},
+                                               {0, 2, 2}, {3, 0, 6}, {2, 1, 2}, {1, 2, 2}, {0, 3, 6}};
+    p4 f[4][4];
+    inner_polynomial(data + S_PATCH_HEAD(n) + 4 * (t4(n) + n * S_PATCH_FIT), u, v, f);
+    jet root = bubble_root(n, l), weight = jet_mul(root, root);
+    for (int axis = 0; axis < 3; axis++) {
+        jet q;
+        for (int k = 0; k < JET_COUNT; k++) {
+            p4 x = f[place[k][0]][place[k][1]];
+            q.d[k] = place[k][2] * (axis < 2 ? x.xy[axis] : x.zw[0]);
+        }
+        jet e = jet_mul(weight, q);
+        double *to = (double *)out + axis;
+        for (int k = 0; k < partials_count(order); k++) to[3 * k] += e.d[k];
+    }
+}
+
 void s_patch_evaluate(const double *data, int sides, double u, double v, int order, partials *out) {
     double alpha[MOST];
     jet l[MOST];
@@ -234,6 +293,7 @@ void s_patch_evaluate(const double *data, int sides, double u, double v, int ord
     embed(data, sides, u, v, alpha, l);
     for (int i = 0; i < sides; i++)
         for (int k = 0; k < JET_COUNT; k++) w[k][i] = l[i].d[k];
-    contract(data + 3 * sides + 1, sides, w, order, out);
+    contract(data + S_PATCH_HEAD(sides), sides, w, order, out);
     if (data[3 * sides] != 0) correct(data, sides, alpha, l, order, out);
+    if (data[3 * sides + 1] != 0) add_inner(data, sides, l, u, v, order, out);
 }

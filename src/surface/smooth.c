@@ -54,31 +54,6 @@ static void gather_nets(const loop_mesh *m, const int32_t *half, int n, double (
     }
 }
 
-/* Distance from x to the limit surface around c, at most: Gauss-Newton steps from sector i, weights (b1, b2)
- * of r_i and r_(i+1); a step over a spoke goes on in the next sector.  Every iterate is a point of the limit.
- */
-static double distance_to_limit(const double *stam, int64_t each, int n, vec3 x, int i, double b1,
-                                double b2) {
-    double best = INFINITY;
-    for (int step = 0; step < 12; step++) {
-        partials p;
-        bool regular = stam_evaluate(stam + each * i, n, 0, b1, b2, 1, &p);
-        vec3 d = vec3_sub(x, p.c);
-        best = fmin(best, vec3_length(d));
-        double uu = vec3_dot(p.u, p.u), uv = vec3_dot(p.u, p.v), vv = vec3_dot(p.v, p.v),
-               det = uu * vv - uv * uv, du = vec3_dot(p.u, d), dv = vec3_dot(p.v, d);
-        if (!regular || !(det > 0)) break;
-        b1 += (vv * du - uv * dv) / det, b2 += (uu * dv - uv * du) / det;
-        if (b2 < 0)
-            i = i > 0 ? i - 1 : n - 1, b2 = fmax(b1, 0), b1 = 0; /* over the spoke to r_i */
-        else if (b1 < 0)
-            i = i + 1 < n ? i + 1 : 0, b1 = b2, b2 = 0; /* over the spoke to r_(i+1) */
-        double sum = b1 + b2;
-        if (sum > 1) b1 /= sum, b2 /= sum;
-    }
-    return best;
-}
-
 /* Samples the S-patch on rays of its sectors. */
 static void measure(const double *data, int n, const double (*nets)[TRIANGLE_NUMBERS], const double *stam,
                     int64_t each, patch *p) {
@@ -98,7 +73,8 @@ static void measure(const double *data, int n, const double (*nets)[TRIANGLE_NUM
                     vec3 area = vec3_cross(at.u, at.v);
                     if (pass == 0) {
                         mean = vec3_add(mean, vec3_unit(area)), sum += vec3_length(area);
-                        p->deviation = fmax(p->deviation, distance_to_limit(stam, each, n, at.c, i, b1, b2));
+                        p->deviation = fmax(p->deviation,
+                                            vec3_distance(at.c, limit_foot(stam, each, n, at.c, i, b1, b2)));
                     } else {
                         double size_of = vec3_length(area);
                         least = fmin(least, vec3_dot(area, mean) < 0 ? -size_of : size_of);
@@ -137,6 +113,9 @@ static abut_status add_s_patch(smoother *s, int64_t v, abut_error *error) {
         /* a sector's own triangle, with c as its first corner: the net is turned by nothing */
         status = loop_gather_stam(m, half[i] / 3, half[i] % 3, 0, stam + each * i, error);
     }
+    if (status == ABUT_OK && !s_patch_fit_limit(data, n, stam, each))
+        log_write(s->context, ABUT_LOG_INFO, "the inside of the S-patch at vertex %lld was not fitted",
+                  (long long)v);
     if (status == ABUT_OK)
         measure(data, n, (const double(*)[TRIANGLE_NUMBERS])nets, stam, each,
                 &s->builder.patches.data[index]);

@@ -5,10 +5,12 @@
  *   triangle.c   quartic triangular Bezier kernel; regular Loop patches are converted to it
  *   stam.c       Loop patches with an extraordinary vertex
  *   s_patch.c    S-patches of degree 4
- *   fill.c       S-patches that replace what lies around extraordinary vertices
+ *   fill.c       S-patches that replace what lies around extraordinary vertices; fit.c their inside
  *   quadric.c    charts of quadrics and the torus
  *   build.c      the block of a surface and its builder
  *   evaluate.c   patch number -> kernel
+ *   loop_mesh.c  subdivision; loop.c the limit surface; smooth.c with S-patches in its holes
+ *   atlas.c      transitions across edges and corners, walks
  *
  * The block of a surface, all offsets in bytes from its start:
  *
@@ -106,13 +108,19 @@ double loop_weight(int valence);
 /* cos and sin of the fraction k/n of a turn, from a series: the same bits everywhere. */
 void turn(int k, int n, double *cosine, double *sine);
 
-/* ---- s_patch.c.  Data: alpha_i as constant, u, v for each side; how many coefficients the corrections have
- * (0: none); the points (x, y, z, 0) by abut_s_patch_index; for each side the correction: room for
- * S_PATCH_FIT Chebyshev coefficients (x, y, z, 0) in 2t - 1.  s_patch_numbers(sides) of them in all. */
-enum { S_PATCH_FIT = 32 };
+/* ---- s_patch.c.  Data: alpha_i as constant, u, v for each side; how many coefficients the corrections of
+ * the sides have (0: none); how many the inner polynomial has (0: none); the points (x, y, z, 0) by
+ * abut_s_patch_index; for each side the correction: room for S_PATCH_FIT Chebyshev coefficients (x, y, z, 0)
+ * in 2t - 1; the inner polynomial: S_PATCH_INNER coefficients of u^i v^j, i + j <= 4, at TRIANGLE(i, j).
+ * s_patch_numbers(sides) of them in all. */
+enum { S_PATCH_FIT = 32, S_PATCH_DEGREE = 4, S_PATCH_INNER = 15 };
+#define S_PATCH_HEAD(sides) (3 * (sides) + 2)
 int64_t s_patch_numbers(int sides);
 double *s_patch_points(double *data, int sides);
 double *s_patch_correction(double *data, int sides, int side);
+double *s_patch_inner(double *data, int sides);
+/* m(p)^2, the weight of the inner polynomial: it vanishes to second order on the boundary. */
+double s_patch_bubble(const double *data, int sides, double u, double v);
 void s_patch_corners(int sides, double corners[][2]);
 /* Fills the alphas; points and corrections are the caller's. */
 void s_patch_begin(double *data, int sides);
@@ -125,6 +133,13 @@ void s_patch_evaluate(const double *data, int sides, double u, double v, int ord
 double s_patch_fill(double *data, int sides, const double (*nets)[TRIANGLE_NUMBERS]);
 /* Largest angle between the normals on both sides of side i, in radians, at `samples` points. */
 double s_patch_jump(const double *data, int sides, int side, const double *net, int samples);
+
+/* ---- fit.c: moves the inside of a filled S-patch, from its boundary on to second order, close to the limit
+ * surface; stam holds the n sectors around the extraordinary vertex, `each` numbers each. */
+bool s_patch_fit_limit(double *data, int sides, const double *stam, int64_t each);
+/* The point of the limit surface near x, from sector *i with weights *b1, *b2 of r_i and r_(i+1):
+ * Gauss-Newton steps; the best one found. */
+vec3 limit_foot(const double *stam, int64_t each, int n, vec3 x, int i, double b1, double b2);
 
 /* ---- quadric.c.  Data: origin, axes by columns, ratio. */
 enum { QUADRIC_NUMBERS = 13 };

@@ -1,7 +1,6 @@
 /* Loop subdivision and its limit surface: refinement against the files of OpenSubdiv, Stam's method against
  * deep subdivision, hostile cages, memory that runs out. */
-#include "support.h"
-#include "surface/surface.h"
+#include "cages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,31 +12,6 @@ static abut_mesh *load(const char *relative) {
     snprintf(path, sizeof path, "%s", support_shared(relative));
     if (abut_mesh_load(NULL, path, &mesh, &error) != ABUT_OK) fail_msg("%s", error.message);
     return mesh;
-}
-
-/* A double cone over an n-gon, jittered: valences n (twice) and 4. */
-typedef struct double_cone {
-    abut_mesh mesh;
-    vec3 points[40];
-    int corners[240];
-    int64_t start[81];
-} double_cone;
-static void make_double_cone(double_cone *d, int n, uint64_t *seed) {
-    memset(d, 0, sizeof *d);
-    for (int i = 0; i < n; i++) d->points[i] = vec3_make(cos(6.283185 * i / n), sin(6.283185 * i / n), 0);
-    d->points[n] = vec3_make(0, 0, 1), d->points[n + 1] = vec3_make(0, 0, -0.7);
-    for (int i = 0; i < n + 2; i++) d->points[i] = vec3_add(d->points[i], support_vec(seed, 0.1));
-    for (int i = 0; i < n; i++) {
-        int j = (i + 1) % n, c[6] = {i, j, n, j, i, n + 1};
-        memcpy(d->corners + 6 * i, c, sizeof c);
-    }
-    for (int f = 0; f <= 2 * n; f++) d->start[f] = 3 * f;
-    d->mesh = (abut_mesh){.points = d->points,
-                          .corners = d->corners,
-                          .face_start = d->start,
-                          .point_count = n + 2,
-                          .face_count = 2 * n,
-                          .corner_count = 6 * n};
 }
 
 /* Every refined point must be a point of the next file, to the digits of the files (9): 1e-6 relative. */
@@ -135,7 +109,7 @@ static void test_stam_against_subdivision(void **state) {
     uint64_t seed = 7;
     for (int n = 3; n <= 12; n++) {
         double_cone d;
-        make_double_cone(&d, n, &seed);
+        make_double_cone(&d, n, 0.1, &seed);
         compare_levels(&d.mesh, 5, &seed);
     }
 }
@@ -148,7 +122,7 @@ static void test_stam_deep(void **state) {
     uint64_t seed = 8;
     for (int n = 3; n <= 20; n++) {
         double_cone d;
-        make_double_cone(&d, n, &seed);
+        make_double_cone(&d, n, 0.1, &seed);
         abut_surface *s = NULL;
         assert_int_equal(abut_surface_loop(NULL, &d.mesh, NULL, &s, NULL), ABUT_OK);
         for (int depth = 1; depth < 40; depth++) {
@@ -186,7 +160,7 @@ static void test_limit_position(void **state) {
     for (int n = 3; n <= 30; n++) {
         if (n == 6) continue;
         double_cone d;
-        make_double_cone(&d, n, &seed);
+        make_double_cone(&d, n, 0.1, &seed);
         abut_surface *s = NULL;
         partials at;
         assert_int_equal(abut_surface_loop(NULL, &d.mesh, NULL, &s, NULL), ABUT_OK);
@@ -294,7 +268,7 @@ static void test_memory(void **state) {
     (void)state;
     uint64_t seed = 10;
     double_cone d;
-    make_double_cone(&d, 5, &seed);
+    make_double_cone(&d, 5, 0.1, &seed);
     assert_true(support_fail_each(build_once, &d.mesh) > 10);
 }
 

@@ -2,8 +2,7 @@
  * central differences.  With step h = 2^-23 the differences err by h^2/24 f^(k+2) (about 1e-15 times the
  * fifth derivatives) and by 2^-113 / h^3 (about 6e-14), so 1e-10 relative to the largest entry is a fair
  * demand. */
-#include "support.h"
-#include "surface/surface.h"
+#include "cages.h"
 
 typedef __float128 quad;
 typedef struct quad3 {
@@ -264,7 +263,44 @@ typedef struct s_patch_user {
     int sides;
     double corners[ABUT_SIDES_MOST][2];
     const vec3 *points;
+    const double *corrections; /* 4 * S_PATCH_FIT numbers a side, or NULL; then the inner polynomial */
+    int count;
 } s_patch_user;
+
+/* alpha_i (l_i l_(i+1))^2 sum c_k T_k(2t - 1), t = alpha_(i-1) / (alpha_(i-1) + alpha_(i+1)); on a triangle,
+ * of which the alphas sum to 2, t = alpha_(i-1)/2 + alpha_i/4 */
+static quad3 correction_definition(const s_patch_user *s, const quad *alpha, const quad *l, int i) {
+    int n = s->sides, b = (i + n - 1) % n, a = (i + 1) % n;
+    quad t = n == 3 ? alpha[b] / 2 + alpha[i] / 4 : alpha[b] / (alpha[b] + alpha[a]), x = 2 * t - 1;
+    quad before = 1, now = x, weight = alpha[i] * l[i] * l[i] * l[a] * l[a];
+    quad3 sum = {0, 0, 0};
+    for (int k = 0; k < s->count; k++) {
+        const double *c = s->corrections + 4 * (i * S_PATCH_FIT + k);
+        sum = quad3_axpy(sum, weight * before, (quad3){c[0], c[1], c[2]});
+        quad next = 2 * x * now - before;
+        before = now, now = next;
+    }
+    return sum;
+}
+/* m^2 sum c_ij u^i v^j, m the sum of l_i l_j over pairs that are not neighbours (9 l_1 l_2 l_3 on a triangle)
+ */
+static quad3 inner_definition(const s_patch_user *s, const quad *l, quad u, quad v) {
+    int n = s->sides;
+    quad m = n == 3 ? 9 * l[0] * l[1] * l[2] : 0, pv = 1;
+    for (int i = 0; i < n; i++)
+        for (int j = i + 2; j < n; j++)
+            if (i + n - j != 1) m += l[i] * l[j];
+    quad3 sum = {0, 0, 0};
+    for (int j = 0; j <= S_PATCH_DEGREE; j++, pv *= v) {
+        quad pu = pv * m * m;
+        for (int i = 0; i + j <= S_PATCH_DEGREE; i++, pu *= u) {
+            const double *c = s->corrections + 4 * (n * S_PATCH_FIT + TRIANGLE(i, j));
+            sum = quad3_axpy(sum, pu, (quad3){c[0], c[1], c[2]});
+        }
+    }
+    return sum;
+}
+
 static quad3 s_patch_definition(const void *user, quad u, quad v) {
     const s_patch_user *s = user;
     quad alpha[ABUT_SIDES_MOST], l[ABUT_SIDES_MOST], total = 0;
@@ -281,14 +317,17 @@ static quad3 s_patch_definition(const void *user, quad u, quad v) {
         total += l[i];
     }
     quad3 sum = {0, 0, 0};
+    for (int i = 0; i < n; i++) l[i] /= total;
+    for (int i = 0; i < n && s->corrections; i++)
+        sum = quad3_axpy(sum, 1, correction_definition(s, alpha, l, i));
+    if (s->corrections) sum = quad3_axpy(sum, 1, inner_definition(s, l, u, v));
     for (int d = 0; d < n; d++)
         for (int c = 0; c <= d; c++)
             for (int b = 0; b <= c; b++)
                 for (int a = 0; a <= b; a++) {
                     int index[4] = {a, b, c, d}, count[ABUT_SIDES_MOST] = {0}, multinomial = 24;
                     quad product = 1;
-                    for (int k = 0; k < 4; k++)
-                        product *= l[index[k]] / total, multinomial /= ++count[index[k]];
+                    for (int k = 0; k < 4; k++) product *= l[index[k]], multinomial /= ++count[index[k]];
                     sum = quad3_axpy(sum, multinomial * product,
                                      quad3_of(s->points[abut_s_patch_index(a, b, c, d)]));
                 }
@@ -314,6 +353,41 @@ static void test_s_patches(void **state) {
         }
         abut_surface_free(NULL, s);
         mem_free(NULL, points, (size_t)abut_s_patch_points(sides), sizeof *points);
+    }
+}
+
+/* S-patches in the holes of a Loop surface, with their corrections. */
+static void test_filled_s_patches(void **state) {
+    (void)state;
+    uint64_t seed = 11;
+    for (int n = 3; n <= 9; n += 2) {
+        double_cone d;
+        make_double_cone(&d, n, 0.05, &seed);
+        abut_loop_options o = {.form = ABUT_LOOP_SMOOTH, .refine = 2, .scale = 1};
+        abut_surface *s = NULL;
+        assert_int_equal(abut_surface_loop(NULL, &d.mesh, &o, &s, NULL), ABUT_OK);
+        for (int p = 0; p < abut_surface_patch_count(s); p++) {
+            const patch *q = surface_patch(s, p);
+            if (q->kind != ABUT_PATCH_S_PATCH) continue;
+            const double *data = surface_numbers(s, q->data), *x = data + S_PATCH_HEAD(q->sides);
+            int count = abut_s_patch_points(q->sides);
+            vec3 *points = mem_alloc(NULL, (size_t)count, sizeof *points);
+            for (int i = 0; i < count; i++) points[i] = vec3_make(x[4 * i], x[4 * i + 1], x[4 * i + 2]);
+            s_patch_user user = {.sides = q->sides,
+                                 .points = points,
+                                 .corrections = x + 4 * count,
+                                 .count = (int)data[3 * q->sides]};
+            assert_true(user.count >= 8);
+            abut_surface_domain(s, p, user.corners);
+            for (int i = 0; i < 3; i++) {
+                double f = random_unit(&seed), g = random_unit(&seed);
+                const double *a = user.corners[i], *b = user.corners[(i + 1) % q->sides];
+                check_patch(s, p, f * (g * a[0] + (1 - g) * b[0]), f * (g * a[1] + (1 - g) * b[1]),
+                            s_patch_definition, &user);
+            }
+            mem_free(NULL, points, (size_t)count, sizeof *points);
+        }
+        abut_surface_free(NULL, s);
     }
 }
 
@@ -543,6 +617,7 @@ int main(void) {
         cmocka_unit_test(test_regular_loop),
         cmocka_unit_test(test_s_patches),
         cmocka_unit_test(test_s_patch_precision),
+        cmocka_unit_test(test_filled_s_patches),
         cmocka_unit_test(test_quadrics),
         cmocka_unit_test(test_nurbs_cylinder),
         cmocka_unit_test(test_nurbs_knots),
