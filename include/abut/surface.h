@@ -150,29 +150,30 @@ ABUT_API bool abut_surface_neighbour(const abut_surface *surface, int patch, int
                                      int *other_edge);
 
 /* Walking (Kry 2000, section 4.5).  A place on a surface is a patch and its parameters. */
-typedef struct abut_place {
+typedef struct abut_surface_point {
     int patch;
     double u, v;
-} abut_place;
+} abut_surface_point;
 
 /* How far a place lies outside its domain, in parameters: the largest signed distance to an edge (negative
  * inside), and that edge. */
-ABUT_API double abut_surface_outside(const abut_surface *surface, abut_place place, int *edge);
+ABUT_API double abut_surface_outside(const abut_surface *surface, abut_surface_point place, int *edge);
 
 /* The same place of edge `edge` seen from the patch across it.  `place` must lie on the edge, or within the
  * extended boundary: it is put on the edge, and moved by as much into the other patch.  jacobian, by rows, is
  * d(u', v')/d(u, v), the map of tangent vectors from the tangent planes that both patches share; so
  * velocities carry over.  False where the surface ends. */
-ABUT_API bool abut_surface_cross(const abut_surface *surface, abut_place place, int edge, abut_place *other,
-                                 double jacobian[4]);
+ABUT_API bool abut_surface_cross(const abut_surface *surface, abut_surface_point place, int edge,
+                                 abut_surface_point *other, double jacobian[4]);
 
 /* From `place` with parameter velocity `rate`: when a place is outside its domain by more than the extended
  * boundary, or on its border and moving out, goes over edges, around corners, until it lies in a patch and
  * moves into it.  Carries the velocity over, and multiplies the 2 x 2 `jacobian` (may be NULL) by that of
  * each crossing.  ABUT_FAILED where the surface ends (place and rate are left at the last patch), ABUT_BUDGET
  * after too many crossings. */
-ABUT_API abut_status abut_surface_settle(const abut_surface *surface, abut_place *place, double rate[2],
-                                         double jacobian[4], int *crossings, abut_error *error);
+ABUT_API abut_status abut_surface_settle(const abut_surface *surface, abut_surface_point *place,
+                                         double rate[2], double jacobian[4], int *crossings,
+                                         abut_error *error);
 
 /* Walks a geodesic of the given length from `place` in the direction of the parameter velocity `rate`, in
  * steps of about `step`, across edges and corners; place and rate are where it ends.  The hook hears of each
@@ -181,7 +182,7 @@ typedef struct abut_walk_hook {
     void (*crossed)(void *user, int from, int to, int crossings);
     void *user;
 } abut_walk_hook;
-ABUT_API abut_status abut_surface_walk(const abut_surface *surface, abut_place *place, double rate[2],
+ABUT_API abut_status abut_surface_walk(const abut_surface *surface, abut_surface_point *place, double rate[2],
                                        double length, double step, const abut_walk_hook *hook,
                                        abut_error *error);
 
@@ -191,6 +192,42 @@ ABUT_API abut_status abut_surface_walk(const abut_surface *surface, abut_place *
  * size. */
 ABUT_API bool abut_surface_evaluate(const abut_surface *surface, int patch, double u, double v, int order,
                                     abut_partials *partials);
+/* Area, volume, centre of mass and inertia of a closed surface for unit density, by the divergence theorem
+ * with adaptive quadrature: the error of each is below `tolerance` times the power of the size that it scales
+ * with. inertia as in abut_mass: about the centre, xx yy zz xy xz yz. */
+typedef struct abut_surface_measures {
+    double area, volume;
+    abut_vec3 center;
+    double inertia[6];
+    double volume_error; /* estimate */
+    int64_t evaluations;
+} abut_surface_measures;
+ABUT_API abut_status abut_surface_measure(const abut_surface *surface, double tolerance,
+                                          abut_surface_measures *measures, abut_error *error);
+
+/* A box that holds a patch, from its control points; with patch -1 the whole surface. */
+ABUT_API abut_box abut_surface_box(const abut_surface *surface, int patch);
+
+/* A tree of boxes over the patches, for the two questions below; one block. */
+typedef struct abut_surface_tree abut_surface_tree;
+ABUT_API abut_status abut_surface_tree_build(const abut_context *context, const abut_surface *surface,
+                                             abut_surface_tree **tree, abut_error *error);
+ABUT_API void abut_surface_tree_free(const abut_context *context, abut_surface_tree *tree);
+
+typedef struct abut_closest {
+    abut_surface_point place;
+    abut_vec3 point;
+    double distance; /* support: point . direction */
+    int64_t evaluations;
+} abut_closest;
+/* The point closest to x.  Polynomial patches are searched with bounds from their control points; S-patches,
+ * extraordinary Loop patches and quadrics by Newton's method from several starts. */
+ABUT_API abut_closest abut_surface_closest(const abut_surface *surface, const abut_surface_tree *tree,
+                                           abut_vec3 x);
+/* The point furthest in a direction. */
+ABUT_API abut_closest abut_surface_support(const abut_surface *surface, const abut_surface_tree *tree,
+                                           abut_vec3 direction);
+
 /* Unit normal c_u x c_v; zero where there is none. */
 ABUT_API abut_vec3 abut_partials_normal(const abut_partials *partials);
 

@@ -15,7 +15,7 @@
  * (4.5.4).  Extended boundary: a place outside by less than epsilon may stay, if it does not move out. */
 #include "surface/surface.h"
 
-double abut_surface_outside(const abut_surface *s, abut_place place, int *edge) {
+double abut_surface_outside(const abut_surface *s, abut_surface_point place, int *edge) {
     const patch *p = surface_patch(s, place.patch);
     double worst = -INFINITY;
     for (int i = 0; i < p->sides; i++) {
@@ -45,7 +45,7 @@ static bool transition(const partials *a, const partials *b, double jacobian[4])
     return true;
 }
 
-bool abut_surface_cross(const abut_surface *s, abut_place place, int edge, abut_place *other,
+bool abut_surface_cross(const abut_surface *s, abut_surface_point place, int edge, abut_surface_point *other,
                         double jacobian[4]) {
     const patch *p = surface_patch(s, place.patch);
     const edge_link *link = surface_edge(s, p->first + edge);
@@ -60,7 +60,7 @@ bool abut_surface_cross(const abut_surface *s, abut_place place, int edge, abut_
     t /= ex * ex + ey * ey;
     t = t < 0 ? 0 : t > 1 ? 1 : t;
     double u = a[0] + t * ex, v = a[1] + t * ey, du = place.u - u, dv = place.v - v;
-    *other = (abut_place){link->patch, d[0] + t * (c[0] - d[0]), d[1] + t * (c[1] - d[1])};
+    *other = (abut_surface_point){link->patch, d[0] + t * (c[0] - d[0]), d[1] + t * (c[1] - d[1])};
     partials here, there;
     patch_evaluate(s, p, u, v, 1, &here);
     patch_evaluate(s, q, other->u, other->v, 1, &there);
@@ -73,7 +73,7 @@ bool abut_surface_cross(const abut_surface *s, abut_place place, int edge, abut_
 /* Which edge the place leaves by: -1 when it stays.  An edge is left when it is behind by more than epsilon,
  * or reached (to rounding) with a velocity that points out: after crossing, the place is inside or its
  * velocity points in, so that it does not come back at once.  Of two at a corner, the one that ends there. */
-static int leaving_edge(const abut_surface *s, abut_place place, const double rate[2]) {
+static int leaving_edge(const abut_surface *s, abut_surface_point place, const double rate[2]) {
     const patch *p = surface_patch(s, place.patch);
     double speed = sqrt(rate[0] * rate[0] + rate[1] * rate[1]);
     int chosen = -1;
@@ -92,13 +92,13 @@ static int leaving_edge(const abut_surface *s, abut_place place, const double ra
     return chosen;
 }
 
-abut_status abut_surface_settle(const abut_surface *s, abut_place *place, double rate[2], double jacobian[4],
-                                int *crossings, abut_error *error) {
+abut_status abut_surface_settle(const abut_surface *s, abut_surface_point *place, double rate[2],
+                                double jacobian[4], int *crossings, abut_error *error) {
     enum { BUDGET = 4 * 512 };
     for (int n = 0; n < BUDGET; n++) {
         int edge = leaving_edge(s, *place, rate);
         if (edge < 0) return ABUT_OK;
-        abut_place other;
+        abut_surface_point other;
         double j[4];
         if (!abut_surface_cross(s, *place, edge, &other, j))
             return fail(
@@ -154,7 +154,7 @@ static bool step(const abut_surface *s, int p, const walker *from, double h, wal
 }
 
 static double outside_of(const abut_surface *s, int p, const walker *w) {
-    return abut_surface_outside(s, (abut_place){p, w->x[0], w->x[1]}, NULL);
+    return abut_surface_outside(s, (abut_surface_point){p, w->x[0], w->x[1]}, NULL);
 }
 
 /* A step that ends at the border where it would leave the extended domain, just outside (by at most 1e-12):
@@ -187,7 +187,7 @@ static bool step_inside(const abut_surface *s, int p, const walker *from, double
     return step(s, p, from, high, to);
 }
 
-abut_status abut_surface_walk(const abut_surface *s, abut_place *place, double rate[2], double length,
+abut_status abut_surface_walk(const abut_surface *s, abut_surface_point *place, double rate[2], double length,
                               double step_length, const abut_walk_hook *hook, abut_error *error) {
     partials c;
     patch_evaluate(s, surface_patch(s, place->patch), place->u, place->v, 1, &c);

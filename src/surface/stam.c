@@ -207,6 +207,27 @@ void stam_build(const stam_points *points, int valence, int corner, double *data
             child_net(data, valence, corner, level, child, nets);
 }
 
+/* All the points at level 0, the ring from its harmonics; Loop's rules only take convex combinations of them.
+ */
+box stam_box(const double *data, int valence) {
+    level_points p;
+    level_at(data, valence, 0, &p);
+    box b = box_empty();
+    vec3 limit = get3(data), near[] = {p.c, p.a0, p.a1, p.m, p.b1, p.b0};
+    for (int i = 0; i < COUNT_OF(near); i++) b = box_add_point(b, vec3_add(limit, near[i]));
+    for (int i = 0; i < valence; i++) {
+        vec3 r = vec3_add(limit, get3(data + AT_B));
+        for (int k = 1; k <= valence / 2; k++) {
+            const double *h = data + AT_HARMONICS + HARMONIC * (k - 1);
+            double c, s;
+            turn((int)((int64_t)k * i % valence), valence, &c, &s);
+            r = vec3_axpy(vec3_axpy(r, c, get3(h + 1)), s, get3(h + 4));
+        }
+        b = box_add_point(b, r);
+    }
+    return b;
+}
+
 /* The limit position and the tangents along the two edges of the patch: harmonic 1 at r0 and r1. */
 static void at_vertex(const double *data, int corner, partials *out) {
     const double *h = data + AT_HARMONICS;

@@ -11,6 +11,7 @@
  *   evaluate.c   patch number -> kernel
  *   loop_mesh.c  subdivision; loop.c the limit surface; smooth.c with S-patches in its holes
  *   atlas.c      transitions across edges and corners, walks
+ *   mass.c       volume and inertia; bounds.c boxes and their tree; closest.c closest and support points
  *
  * The block of a surface, all offsets in bytes from its start:
  *
@@ -103,6 +104,8 @@ typedef struct stam_points {
 } stam_points;
 void stam_build(const stam_points *points, int valence, int corner, double *data);
 bool stam_evaluate(const double *data, int valence, int corner, double u, double v, int order, partials *out);
+/* The box of all control points around the patch. */
+box stam_box(const double *data, int valence);
 /* Loop's weight a_N: the new vertex is (1 - a) c + a mean(ring). */
 double loop_weight(int valence);
 /* cos and sin of the fraction k/n of a turn, from a series: the same bits everywhere. */
@@ -198,6 +201,27 @@ int loop_mesh_ring(const loop_mesh *mesh, int32_t h, int32_t *ring, int capacity
 void loop_mesh_stencil(const loop_mesh *mesh, int64_t triangle, vec3 stencil[STENCIL_POINTS]);
 static inline int32_t half_edge_next(int32_t h) { return h % 3 == 2 ? h - 2 : h + 1; }
 static inline int32_t half_edge_previous(int32_t h) { return h % 3 == 0 ? h + 2 : h - 1; }
+
+/* ---- bounds.c: the box of a patch's control hull, and the tree of such boxes, in one block */
+box patch_box(const abut_surface *surface, int patch);
+typedef struct tree_node {
+    box bounds;
+    int32_t first, count;
+} tree_node;
+struct abut_surface_tree {
+    uint64_t size;
+    int32_t patch_count, node_count;
+    tree_node nodes[]; /* 2 * patch_count of them, then the order of the patches */
+};
+static inline size_t tree_size(int patches) {
+    return sizeof(abut_surface_tree) + (size_t)patches * (2 * sizeof(tree_node) + sizeof(int32_t));
+}
+static inline const int32_t *tree_order_const(const abut_surface_tree *t) {
+    return (const int32_t *)(t->nodes + 2 * (size_t)t->patch_count);
+}
+static inline int32_t *tree_order(abut_surface_tree *t) {
+    return (int32_t *)(t->nodes + 2 * (size_t)t->patch_count);
+}
 
 /* ---- smooth.c: ABUT_LOOP_SMOOTH */
 abut_status smooth_surface(const abut_context *context, const loop_mesh *mesh, abut_surface **surface,

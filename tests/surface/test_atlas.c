@@ -19,9 +19,9 @@ static abut_surface *smooth_of_file(const char *relative, int refine) {
 }
 
 /* A point strictly inside the domain. */
-static abut_place random_place(const abut_surface *s, uint64_t *seed) {
+static abut_surface_point random_place(const abut_surface *s, uint64_t *seed) {
     double corners[ABUT_SIDES_MOST][2], sum = 0, u = 0, v = 0;
-    abut_place place = {support_int(seed, 0, abut_surface_patch_count(s) - 1), 0, 0};
+    abut_surface_point place = {support_int(seed, 0, abut_surface_patch_count(s) - 1), 0, 0};
     int n = abut_surface_domain(s, place.patch, corners);
     for (int i = 0; i < n; i++) {
         double w = random_range(seed, 0.01, 1);
@@ -31,7 +31,7 @@ static abut_place random_place(const abut_surface *s, uint64_t *seed) {
     return place;
 }
 
-static vec3 velocity_at(const abut_surface *s, abut_place x, const double rate[2], vec3 *point) {
+static vec3 velocity_at(const abut_surface *s, abut_surface_point x, const double rate[2], vec3 *point) {
     partials p;
     abut_surface_evaluate(s, x.patch, x.u, x.v, 1, &p);
     if (point) *point = p.c;
@@ -47,7 +47,7 @@ static void check_transitions(const abut_surface *s, double tolerance, uint64_t 
             double t = random_unit(seed), j[4], k[4],
                    rate[2] = {random_range(seed, -1, 1), random_range(seed, -1, 1)};
             const double *a = corners[e], *b = corners[(e + 1) % n];
-            abut_place here = {p, a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])}, there, back;
+            abut_surface_point here = {p, a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])}, there, back;
             int q, f;
             assert_true(abut_surface_neighbour(s, p, e, &q, &f));
             assert_true(abut_surface_cross(s, here, e, &there, j));
@@ -76,7 +76,7 @@ static void check_corners(const abut_surface *s, double tolerance, uint64_t *see
             for (int trial = 0; trial < 3; trial++) {
                 double rate[2] = {random_range(seed, -1, 1), random_range(seed, -1, 1)};
                 double off = trial * 4e-10; /* within the extended boundary */
-                abut_place at = {p, corners[i][0] + off, corners[i][1] - off};
+                abut_surface_point at = {p, corners[i][0] + off, corners[i][1] - off};
                 vec3 x, y, v = velocity_at(s, at, rate, &x);
                 int crossings = 0;
                 abut_error error;
@@ -112,7 +112,7 @@ static void check_walks(const abut_surface *s, int walks, double step, double dr
     visits v = {.s = s, .edge = mem_calloc(NULL, (size_t)s->corner_count, 1)};
     abut_walk_hook hook = {note, &v};
     for (int k = 0; k < walks; k++) {
-        abut_place place = random_place(s, seed);
+        abut_surface_point place = random_place(s, seed);
         double angle = random_range(seed, 0, 6.28), rate[2] = {cos(angle), sin(angle)};
         double speed = vec3_length(velocity_at(s, place, rate, NULL));
         abut_error error;
@@ -139,8 +139,8 @@ static void test_great_circles(void **state) {
     abut_quadric q = abut_default_quadric(ABUT_PATCH_SPHERE);
     assert_int_equal(abut_surface_quadric(NULL, &q, &s, NULL), ABUT_OK);
     for (int k = 0; k < 40; k++) {
-        abut_place place = random_place(s, &seed);
-        if (k == 0) place = (abut_place){0, 0, 0};
+        abut_surface_point place = random_place(s, &seed);
+        if (k == 0) place = (abut_surface_point){0, 0, 0};
         double rate[2] = {random_range(&seed, -1, 1), random_range(&seed, -1, 1)};
         if (k == 0) rate[0] = rate[1] = 1; /* through the corners of the cube, exactly */
         vec3 x, y, v = velocity_at(s, place, rate, &x);
@@ -184,7 +184,7 @@ static void check_holes(const abut_surface *s, double jump) {
             for (int k = 0; k <= 40; k++) {
                 const double *a = corners[e], *b = corners[(e + 1) % n];
                 double t = k / 40.0, j[4];
-                abut_place here = {p, a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])}, there;
+                abut_surface_point here = {p, a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])}, there;
                 partials x, y;
                 assert_true(abut_surface_cross(s, here, e, &there, j));
                 abut_surface_evaluate(s, p, here.u, here.v, 1, &x);
@@ -304,7 +304,7 @@ static void test_open(void **state) {
     abut_surface *s = NULL;
     abut_error error = {0};
     assert_int_equal(abut_surface_bezier(NULL, points, 1, &s, NULL), ABUT_OK);
-    abut_place place = {0, 0.5, 0.5};
+    abut_surface_point place = {0, 0.5, 0.5};
     double rate[2] = {1, 0};
     assert_int_equal(abut_surface_walk(s, &place, rate, 10, 0.1, NULL, &error), ABUT_FAILED);
     assert_non_null(strstr(error.message, "edge 1 of patch 0"));
@@ -312,7 +312,7 @@ static void test_open(void **state) {
     rate[0] = 0;
     assert_int_equal(abut_surface_walk(s, &place, rate, 10, 0.1, NULL, &error), ABUT_INVALID);
     /* along the edge it may go, within the extended boundary */
-    place = (abut_place){0, 1 + 5e-10, 0.1}, rate[1] = 1;
+    place = (abut_surface_point){0, 1 + 5e-10, 0.1}, rate[1] = 1;
     assert_int_equal(abut_surface_settle(s, &place, rate, NULL, NULL, &error), ABUT_OK);
     assert_int_equal(place.patch, 0);
     abut_surface_free(NULL, s);
