@@ -26,6 +26,11 @@ static void remember_states(const group_system *s, const system_solution *sol, d
         if (s->row_of[i] >= 0 && g->row_states) g->row_states[i] = sol->state[s->row_of[i]];
     for (int i = 0; i < g->contact_count; i++)
         g->contacts[i].pressed = s->normal_of[i] >= 0 && sol->w[s->normal_of[i]] <= tolerance * sol->scale;
+    for (int k = 0; k < s->cone_count;
+         k++) /* the last direction of slip: that of a point that comes to rest */
+        if (s->cones[k].mode == FRICTION_SLIP)
+            coulomb_set_mode(&g->contacts[s->cones[k].contact], s->cones[k].kind, FRICTION_SLIP,
+                             s->cones[k].along);
 }
 
 /* ---- loads */

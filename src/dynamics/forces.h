@@ -67,9 +67,9 @@ typedef struct forces_result {
 } forces_result;
 
 /* Accelerations of all bodies, loads of all contacts, multipliers of all rows (forces; bilateral ones of
- * least norm where over-constrained).  Modes are read; `pressed` and row_states are read as a first guess and
- * written. Where two solutions exist the one with the remembered active set is taken. Returns OK for every
- * outcome above; NO_MEMORY and INVALID otherwise. */
+ * least norm where over-constrained).  Modes are read; directions of slip are kept up to date; `pressed` and
+ * row_states are read as a first guess and written. Where two solutions exist the one with the remembered
+ * active set is taken. Returns OK for every outcome above; NO_MEMORY and INVALID otherwise. */
 abut_status forces_solve(group *g, const forces_config *config, const group_scratch *scratch,
                          spatial *accelerations, contact_load *loads, double *multipliers,
                          forces_result *result, abut_error *error);

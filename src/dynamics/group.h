@@ -44,6 +44,8 @@ typedef struct group {
     uint8_t *row_states; /* memory, abut_lcp_state of each row, or NULL */
     int contact_count;
     group_contact *contacts;
+    int method; /* abut_lcp_method of problems without slip: 0 exact; another solves each from scratch, for
+                   comparison, and an approximate one ends with a budget outcome and says its residual */
 } group;
 
 /* Scratch memory and the complementarity solver, given by the caller; one for each thread. */

@@ -47,7 +47,8 @@ typedef struct impact_result {
 } impact_result;
 
 /* The velocities after the impact (group.motions hold those before), the impulse at every contact (summed
- * over rounds) and on every row (N s; rows with finite bounds, motors, carry none). FAILED with a message
+ * over rounds) and on every row (N s; rows with finite bounds, motors, carry none). The modes and `pressed`
+ * of the contacts are left as the impact chose them: call forces_choose afterwards.  FAILED with a message
  * when the energy rose. OK for every outcome above. */
 abut_status impact_solve(group *g, const impact_config *config, const group_scratch *scratch,
                          spatial *velocities, contact_impulse *impulses, double *row_impulses,

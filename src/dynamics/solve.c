@@ -289,7 +289,7 @@ enum { SMALL_SYSTEM = 100 };
 
 static abut_status solve_symmetric(const group_system *s, double tolerance, int budget,
                                    const group_scratch *scratch, system_solution *out, abut_error *error) {
-    if (s->count <= SMALL_SYSTEM) {
+    if (s->count <= SMALL_SYSTEM && s->g->method == ABUT_LCP_EXACT) {
         dense d;
         bool memory = dense_make(s, scratch->arena, &d);
         if (memory && pivot(&d, fmin(tolerance, 1e-10), 2, scratch->arena, out, &memory)) return ABUT_OK;
@@ -307,7 +307,9 @@ static abut_status solve_symmetric(const group_system *s, double tolerance, int 
                         .lo = s->lo,
                         .hi = s->hi};
     abut_lcp_config config = abut_default_lcp_config();
-    config.warm = true, config.nearest = true, config.tolerance = tolerance, config.budget = budget;
+    config.method = (abut_lcp_method)s->g->method, config.budget = budget;
+    config.warm = config.nearest = config.method == ABUT_LCP_EXACT;
+    if (config.warm) config.tolerance = tolerance;
     abut_lcp_result result;
     status = abut_lcp_solve(scratch->lcp, &problem, &config, out->state, out->z, out->w, &result, error);
     out->pivots += result.pivots;

@@ -183,6 +183,52 @@ static void beam_on_three_supports(void **state) {
     little_close(&w);
 }
 
+/* 07-arch-abutted: a keystone between two blocks between two walls.  At rest, forces not unique. */
+static void arch_stands(void **state) {
+    (void)state;
+    little w;
+    little_open(&w);
+    int floor = little_fixed(&w), wall1 = little_fixed(&w), wall2 = little_fixed(&w);
+    int left = little_body(&w, 10, even(307.0 / 15), vec3_make(-3.6, 1.6, 0));
+    int right = little_body(&w, 10, even(307.0 / 15), vec3_make(3.6, 1.6, 0));
+    int key = little_body(&w, 13, even(52.46474358974359), vec3_make(0, 2 + 14.0 / 13, 0));
+    little_gravity(&w, vec3_make(0, -10, 0));
+    for (int i = 0; i < 2; i++) {
+        double s = i ? 1 : -1;
+        int block = i ? right : left;
+        little_pair(&w, block, floor, s * 5, 0, 0.5, up), little_pair(&w, block, floor, s * 1, 0, 0.5, up);
+        little_pair(&w, block, i ? wall2 : wall1, s * 5, 0, 0.5, vec3_make(-s, 0, 0));
+        little_pair(&w, block, i ? wall2 : wall1, s * 5, 4, 0.5, vec3_make(-s, 0, 0));
+        vec3 n = vec3_make(-s * 0.8, 0.6, 0);
+        little_pair(&w, key, block, s * 2.5, 2, 0.5, n), little_pair(&w, key, block, s * 4, 4, 0.5, n);
+    }
+    little_solve(&w);
+    assert_int_equal(w.forces.outcome, FORCES_SOLVED);
+    check_motion(&w, left, 0, 0, 0);
+    check_motion(&w, right, 0, 0, 0);
+    check_motion(&w, key, 0, 0, 0);
+    assert_false(w.forces.unique);
+    assert_close(little_force_between(&w, left, floor).y + little_force_between(&w, right, floor).y, 330,
+                 1e-10);
+    assert_close(little_force_between(&w, left, wall1).x, 65 * 0.8 / 0.6, 1e-10); /* the keystone's thrust */
+    little_close(&w);
+}
+
+/* The other methods of the kernel give the same accelerations: Lemke and Baraff's heuristic exactly. */
+static void other_solvers_agree(void **state) {
+    (void)state;
+    for (int method = ABUT_LCP_EXACT; method <= ABUT_LCP_LP; method++) {
+        little w;
+        make_stack(&w, 4, 1.5);
+        w.g.method = method;
+        little_solve(&w);
+        assert_int_equal(w.forces.outcome, FORCES_SOLVED);
+        assert_close(w.x[4].linear.y, -300.0 / 47, 1e-9);
+        assert_close(w.x[2].angular.z, -120.0 / 47, 1e-9);
+        little_close(&w);
+    }
+}
+
 /* A load so far out that least norm alone would pull at the first support: 80 N at 3 of a weightless beam
  * (nearly) must be carried by N >= 0 only. */
 static void least_norm_does_not_pull(void **state) {
@@ -405,6 +451,8 @@ int main(void) {
         cmocka_unit_test(block_on_a_wedge),
         cmocka_unit_test(ladder_slides),
         cmocka_unit_test(beam_on_three_supports),
+        cmocka_unit_test(arch_stands),
+        cmocka_unit_test(other_solvers_agree),
         cmocka_unit_test(least_norm_does_not_pull),
         cmocka_unit_test(pendulum_and_its_reaction),
         cmocka_unit_test(hinges_do_no_work),
