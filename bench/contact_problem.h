@@ -203,38 +203,72 @@ static inline double contact_entry(const contact_problem *p, int i, int j) {
     return sum;
 }
 
-/* p->lcp from bodies, contacts and loads. */
+/* Lists of the contacts of each body: those of body i are list[first[i]] .. list[first[i+1]-1], by rising
+ * number. */
+static inline int *contact_lists(const contact_problem *p, int *first) {
+    int *list = (int *)malloc((size_t)(2 * p->contact_count + 1) * sizeof(int));
+    if (!list) abort();
+    memset(first, 0, (size_t)(p->body_count + 2) * sizeof *first);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < p->contact_count; i++)
+            for (int side = 0; side < 2; side++) {
+                int body = side ? p->contacts[i].b : p->contacts[i].a;
+                if (body < 0) continue;
+                if (pass)
+                    list[first[body + 1]++] = i;
+                else
+                    first[body + 2]++;
+            }
+        for (int k = 0; k < p->body_count && !pass; k++) first[k + 2] += first[k + 1];
+    }
+    return list;
+}
+
+/* b_i = J_i M^-1 f */
+static inline double contact_load(const contact_problem *p, int i) {
+    double sum = 0;
+    for (int side = 0; side < 2; side++) {
+        int body = side ? p->contacts[i].b : p->contacts[i].a;
+        for (int k = 0; k < 6 && body >= 0; k++)
+            sum += p->jacobian[i][6 * side + k] * p->bodies[body].load[k] *
+                   contact_inverse_mass(&p->bodies[body], k);
+    }
+    return sum;
+}
+
+/* p->lcp from bodies, contacts and loads: row i has the contacts of its two bodies, merged by number. */
 static inline void contact_problem_assemble(contact_problem *p) {
-    int n = p->contact_count, room = 0, end = 0;
+    int n = p->contact_count, end = 0;
+    int *first = (int *)malloc((size_t)(p->body_count + 2) * sizeof(int)),
+        *list = first ? contact_lists(p, first) : NULL;
     free(p->jacobian), free(p->row_start), free(p->column), free(p->value), free(p->b);
     p->jacobian = (double(*)[12])malloc((size_t)(n + 1) * sizeof *p->jacobian);
     p->row_start = (int *)calloc((size_t)n + 1, sizeof(int));
     p->b = (double *)calloc((size_t)n + 1, sizeof(double));
-    p->column = NULL, p->value = NULL;
-    if (!p->jacobian || !p->row_start || !p->b) abort();
-    for (int i = 0; i < n; i++) contact_jacobian(p, i, p->jacobian[i]);
+    if (!list || !p->jacobian || !p->row_start || !p->b) abort();
+    int room = 0;
     for (int i = 0; i < n; i++) {
-        const contact_point *c = &p->contacts[i];
-        for (int j = 0; j < n; j++) {
-            const contact_point *d = &p->contacts[j];
-            bool share = c->a == d->a || c->a == d->b || (c->b >= 0 && (c->b == d->a || c->b == d->b));
-            if (!share) continue;
-            if (end == room) {
-                room = 2 * room + 64;
-                p->column = (int *)realloc(p->column, (size_t)room * sizeof(int));
-                p->value = (double *)realloc(p->value, (size_t)room * sizeof(double));
-                if (!p->column || !p->value) abort();
-            }
+        contact_jacobian(p, i, p->jacobian[i]);
+        for (int side = 0; side < 2; side++) {
+            int body = side ? p->contacts[i].b : p->contacts[i].a;
+            if (body >= 0) room += first[body + 1] - first[body];
+        }
+    }
+    p->column = (int *)malloc((size_t)(room + 1) * sizeof(int));
+    p->value = (double *)malloc((size_t)(room + 1) * sizeof(double));
+    if (!p->column || !p->value) abort();
+    for (int i = 0; i < n; i++) {
+        int a = p->contacts[i].a, b = p->contacts[i].b, x = first[a], y = b >= 0 ? first[b] : 0,
+            last = b >= 0 ? first[b + 1] : 0;
+        while (x < first[a + 1] || y < last) {
+            int j = x < first[a + 1] && (y >= last || list[x] <= list[y]) ? list[x] : list[y];
+            x += x < first[a + 1] && list[x] == j, y += y < last && list[y] == j;
             p->column[end] = j, p->value[end++] = i <= j ? contact_entry(p, i, j) : contact_entry(p, j, i);
         }
         p->row_start[i + 1] = end;
-        for (int s = 0; s < 2; s++) {
-            int body = s ? c->b : c->a;
-            for (int k = 0; k < 6 && body >= 0; k++)
-                p->b[i] += p->jacobian[i][6 * s + k] * p->bodies[body].load[k] *
-                           contact_inverse_mass(&p->bodies[body], k);
-        }
+        p->b[i] = contact_load(p, i);
     }
+    free(first), free(list);
     memset(&p->lcp, 0, sizeof p->lcp);
     p->lcp.size = n, p->lcp.row_start = p->row_start, p->lcp.column = p->column, p->lcp.value = p->value,
     p->lcp.b = p->b;

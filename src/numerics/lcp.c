@@ -93,7 +93,8 @@ abut_status abut_lcp_solve(abut_lcp_solver *solver, const abut_lcp *problem, con
         if (!config->warm || !state) memset(states, 0, (size_t)problem->size);
         if (!config->warm) memset(z, 0, (size_t)problem->size * sizeof *z);
         status = run(solver, problem, &rows, config, states, z, w, result, error);
-        result->residual = abut_lcp_validate(problem, z, NULL);
+        if (config->method != ABUT_LCP_EXACT || status != ABUT_OK)
+            result->residual = abut_lcp_validate(problem, z, NULL);
         if (status == ABUT_OK) status = tell_unique(solver, problem, &rows, config, z, w, result, error);
     }
     arena_restore(&solver->scratch, mark);

@@ -83,9 +83,10 @@ bool lcp_system_build(arena *scratch, const lcp_order *order, const lcp_rows *ro
 /* The same in the caller's order, for methods that need no order. */
 bool lcp_system_plain(arena *scratch, const lcp_rows *rows, const double *b, lcp_system *system);
 void lcp_system_bounds(lcp_system *system, const abut_lcp *problem, const double *z);
-/* v = a y + q with plain sums, or (exact) with doubled precision; size_of_row, if not NULL, gets |a||y| +
- * |q|. */
-void lcp_apply(const lcp_system *system, const double *y, double *v, double *size_of_row, bool exact);
+/* v = a y + q, and |a||y| + |q| in size_of_row. */
+void lcp_apply(const lcp_system *system, const double *y, double *v, double *size_of_row);
+/* v = a y + q in doubled precision. */
+void lcp_apply_doubled(const lcp_system *system, const double *y, double *v);
 
 bool lcp_factor_init(arena *scratch, const lcp_order *order, lcp_factor *factor);
 /* Brings the factor to the free rows of `state` and to delta; rows above the first change are kept.  False
@@ -109,6 +110,14 @@ abut_status lcp_heuristic(abut_lcp_solver *solver, const abut_lcp *problem, cons
 abut_status lcp_sweep(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
                       const abut_lcp_config *config, uint8_t *state, double *z, double *w,
                       abut_lcp_result *result, abut_error *error);
+
+/* The exact solver for a group of at most LCP_SMALL rows that is coupled to no other row: member[] lists
+ * them, local[] is their place in it. `unit` is max |b| of the whole problem. False: not settled, nothing
+ * written. */
+enum { LCP_SMALL = 20 };
+bool lcp_small(const abut_lcp *problem, const lcp_rows *rows, const int *member, int count, const int *local,
+               double unit, const abut_lcp_config *config, uint8_t *state, double *z, double *w,
+               abut_lcp_result *result);
 
 /* Whether z is the only solution, for symmetric A. */
 abut_status lcp_unique(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,

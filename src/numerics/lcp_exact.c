@@ -187,9 +187,9 @@ static abut_status iterate_friction(exact *e, const abut_lcp *problem, double *z
     return ABUT_BUDGET;
 }
 
-abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
-                      const abut_lcp_config *config, uint8_t *state, double *z, double *w,
-                      abut_lcp_result *result, abut_error *error) {
+static abut_status solve_all(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
+                             const abut_lcp_config *config, uint8_t *state, double *z, double *w,
+                             abut_lcp_result *result, abut_error *error) {
     exact e = {0};
     if (prepare(solver, problem, rows, config, state, z, &e) != ABUT_OK) return fail_memory(error);
     abut_status status =
@@ -198,7 +198,9 @@ abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lc
     if (status == ABUT_NO_MEMORY) return fail_memory(error);
     result->pivots = e.p.pivots, result->factorizations = e.p.factorizations,
     result->proximal_steps = e.steps;
-    if (status != ABUT_INFEASIBLE) lcp_apply(&e.p.system, e.p.y, e.p.v, e.p.size_of_row, true);
+    if (status != ABUT_INFEASIBLE) lcp_apply(&e.p.system, e.p.y, e.p.v, e.p.size_of_row);
+    if (status != ABUT_INFEASIBLE && 64 * result->attainable > 1e-13)
+        lcp_apply_doubled(&e.p.system, e.p.y, e.p.v);
     write_back(&e, problem, status == ABUT_INFEASIBLE, state, z, w);
     if (status == ABUT_INFEASIBLE)
         return fail(error, status,
@@ -213,4 +215,107 @@ abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lc
             "the residual stays at %.3g; A is not positive semidefinite, or too ill-conditioned for doubles",
             result->residual);
     return status;
+}
+
+/* Groups of rows that are coupled: root[i] is the first row of row i's group (union and find with path
+ * halving). */
+static int find_root(int *root, int i) {
+    while (root[i] != i) i = root[i] = root[root[i]];
+    return i;
+}
+
+static void find_groups(const lcp_rows *rows, int *root) {
+    for (int i = 0; i < rows->size; i++) root[i] = i;
+    for (int i = 0; i < rows->size; i++)
+        for (int k = rows->start[i]; k < rows->start[i + 1]; k++) {
+            int a = find_root(root, i), b = find_root(root, rows->column[k]);
+            if (a < b) root[b] = a;
+            if (b < a) root[a] = b;
+        }
+    for (int i = 0; i < rows->size; i++) root[i] = find_root(root, i);
+}
+
+typedef struct split {
+    int *root, *next, *first, *count, *local,
+        *member; /* rows of a group are chained by next[], from first[root] */
+    bool *left;  /* row is not solved yet */
+} split;
+
+static bool make_split(arena *scratch, const lcp_rows *rows, split *p) {
+    size_t n = (size_t)rows->size;
+    int **lists[] = {&p->root, &p->next, &p->first, &p->count, &p->local, &p->member};
+    for (int i = 0; i < COUNT_OF(lists); i++)
+        if (!(*lists[i] = arena_alloc(scratch, n, sizeof(int)))) return false;
+    if (!(p->left = arena_alloc(scratch, n, sizeof(bool)))) return false;
+    find_groups(rows, p->root);
+    for (int i = rows->size - 1; i >= 0; i--) {
+        int r = p->root[i];
+        p->next[i] = p->count[r] ? p->first[r] : -1, p->first[r] = i, p->count[r]++;
+    }
+    return true;
+}
+
+/* The rows that are left, as a problem of their own, solved and put back. */
+static abut_status solve_left(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
+                              const split *p, int left, const abut_lcp_config *config, uint8_t *state,
+                              double *z, double *w, abut_lcp_result *result, abut_error *error) {
+    arena *scratch = &solver->scratch;
+    size_t n = (size_t)left;
+    int *start = arena_alloc(scratch, n + 1, sizeof(int)),
+        *column = arena_alloc(scratch, (size_t)rows->start[rows->size], sizeof(int));
+    double *value = arena_alloc(scratch, (size_t)rows->start[rows->size], sizeof(double)),
+           *part = arena_alloc(scratch, 5 * n, sizeof(double));
+    uint8_t *states = arena_alloc(scratch, n, 1);
+    if (!start || !column || !value || !part || !states) return fail_memory(error);
+    double *b = part, *lo = part + n, *hi = part + 2 * n, *x = part + 3 * n, *v = part + 4 * n;
+    for (int i = 0, m = 0; i < rows->size; i++)
+        if (p->left[i]) p->local[i] = m, p->member[m++] = i;
+    for (int m = 0; m < left; m++) {
+        int i = p->member[m], end = start[m];
+        for (int k = rows->start[i]; k < rows->start[i + 1]; k++, end++)
+            column[end] = p->local[rows->column[k]], value[end] = rows->value[k];
+        start[m + 1] = end;
+        b[m] = problem->b[i], lo[m] = lcp_lower(problem, z, i), hi[m] = lcp_upper(problem, z, i), x[m] = z[i],
+        states[m] = state[i];
+    }
+    abut_lcp smaller = {
+        .size = left, .row_start = start, .column = column, .value = value, .b = b, .lo = lo, .hi = hi};
+    lcp_rows kept = {left, start, column, value};
+    abut_lcp_result own = {0};
+    abut_status status = solve_all(solver, &smaller, &kept, config, states, x, v, &own, error);
+    for (int i = 0; i < rows->size && status == ABUT_INFEASIBLE; i++) w[i] = 0; /* the ray */
+    for (int m = 0; m < left; m++)
+        z[p->member[m]] = x[m], w[p->member[m]] = v[m], state[p->member[m]] = states[m];
+    result->pivots += own.pivots, result->factorizations += own.factorizations,
+        result->proximal_steps += own.proximal_steps;
+    result->residual = fmax(result->residual, own.residual),
+    result->attainable = fmax(result->attainable, own.attainable);
+    result->infeasible_by = own.infeasible_by;
+    return status;
+}
+
+/* Small groups first, each by itself; what is left goes to the general solver. */
+abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
+                      const abut_lcp_config *config, uint8_t *state, double *z, double *w,
+                      abut_lcp_result *result, abut_error *error) {
+    split p;
+    if (problem->friction_row) return solve_all(solver, problem, rows, config, state, z, w, result, error);
+    if (!make_split(&solver->scratch, rows, &p)) return fail_memory(error);
+    double unit = 0;
+    int left = 0;
+    for (int i = 0; i < rows->size; i++) unit = fabs(problem->b[i]) > unit ? fabs(problem->b[i]) : unit;
+    for (int r = 0; r < rows->size; r++) {
+        if (p.root[r] != r) continue;
+        bool done = p.count[r] <= LCP_SMALL;
+        if (done) {
+            int count = 0;
+            for (int i = p.first[r]; i >= 0; i = p.next[i]) p.local[i] = count, p.member[count++] = i;
+            done = lcp_small(problem, rows, p.member, count, p.local, unit > 0 ? unit : 1, config, state, z,
+                             w, result);
+        }
+        for (int i = p.first[r]; i >= 0 && !done; i = p.next[i]) p.left[i] = true, left++;
+    }
+    if (left == 0) return ABUT_OK;
+    if (left == rows->size) return solve_all(solver, problem, rows, config, state, z, w, result, error);
+    return solve_left(solver, problem, rows, &p, left, config, state, z, w, result, error);
 }

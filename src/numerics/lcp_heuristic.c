@@ -44,15 +44,12 @@ static int solve(program *p) {
     /* A is symmetric: its compressed rows are its compressed columns */
     Clp_loadProblem(model, s->size, s->size, s->start, s->column, s->value, p->lo, p->hi, p->cost, p->row_lo,
                     p->row_hi);
-    Clp_Solve *options = ClpSolve_new();
-    ClpSolve_setPresolveType(options, 1, 0); /* off: it leaks memory in CoinUtils 2.11 */
-    Clp_initialSolveWithOptions(model, options);
-    ClpSolve_delete(options);
+    Clp_dual(model, 0); /* without presolve, which would change the scaling and leaks */
     int optimal = Clp_status(model) == 0;
     if (optimal) {
         const double *force = Clp_getColSolution(model);
         memcpy(p->force, force, (size_t)s->size * sizeof *force);
-        lcp_apply(s, p->force, p->residual, NULL, false);
+        lcp_apply_doubled(s, p->force, p->residual);
     }
     Clp_deleteModel(model);
     return optimal;

@@ -113,7 +113,7 @@ static void advance(path *a) {
         if (a->x[k] > 0 && !(p->y[k] > a->s->lo[k])) p->y[k] = nextafter(a->s->lo[k], (double)INFINITY);
         if (a->u[k] > 0 && !(p->y[k] < a->s->hi[k])) p->y[k] = nextafter(a->s->hi[k], -(double)INFINITY);
     }
-    lcp_apply(a->s, p->y, p->v, NULL, false);
+    lcp_apply(a->s, p->y, p->v, p->size_of_row);
 }
 
 /* Is the gradient balanced by the multipliers, and is mu small? */
@@ -146,7 +146,7 @@ void lcp_interior_run(lcp_pivoting *p, int call) {
     double unit = size;
     for (size_t k = 0; k < n; k++) unit = fmin(unit, 1 / p->system.weight[k]);
     start(&a, size);
-    lcp_apply(&p->system, p->y, p->v, NULL, false);
+    lcp_apply(&p->system, p->y, p->v, p->size_of_row);
     for (int round = 0; round < MOST_ROUNDS && !is_close(&a, tolerance * unit * unit); round++) advance(&a);
     for (size_t k = 0; k < n; k++) {
         if (a.x[k] > 0 && p->y[k] - p->system.lo[k] < a.x[k]) p->state[k] = ABUT_LCP_AT_LOWER;

@@ -294,7 +294,7 @@ static void write_back(const lemke *l, const lcp_system *s, const abut_lcp *prob
         double x = l->x[l->rows + i];
         y[i] = (ray ? 0 : l->base[i]) + (l->kind[i] == UPPER ? -x : x);
     }
-    lcp_apply(s, y, v, NULL, true);
+    lcp_apply_doubled(s, y, v);
     read_states(l, state);
     for (int i = 0; i < l->size; i++) {
         double lo = lcp_lower(problem, z, i), hi = lcp_upper(problem, z, i), unit = s->scale[i];

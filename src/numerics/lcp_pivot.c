@@ -9,7 +9,9 @@
 #include <math.h>
 
 enum { PATIENCE = 4 };
-#define SLACK_FIRST 1e-13 /* of a sign, relative to max |b| */
+#define SLACK_FIRST   1e-13 /* of a sign, relative to max |b| */
+#define LIMIT_CAREFUL 1e-13 /* rounding errors, relative to max |b|, above which sums are doubled */
+#define LIMIT_ROUGH   1e-10
 
 bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows *rows, const double *b) {
     arena *scratch = &solver->scratch;
@@ -24,39 +26,53 @@ bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows 
         if (!(*vectors[i] = arena_alloc(scratch, n, sizeof(double)))) return false;
     p->interior = arena_alloc(scratch, 7 * n, sizeof(double));
     for (size_t k = 0; k < n; k++) p->metric[k] = 1;
-    p->state = arena_alloc(scratch, n, 1);
-    return p->interior && p->state;
+    p->state = arena_alloc(scratch, n, 1), p->wanted = arena_alloc(scratch, n, 1);
+    return p->interior && p->state && p->wanted;
 }
 
-/* v = a y + q, in doubled precision where rounding would show in the residual. */
-static void evaluate(lcp_pivoting *p) {
+/* v = a y + q, in doubled precision where rounding would show in the residual: |a||y| u is not far below the
+ * tolerance. Blocks are exchanged with plain sums unless that is very near. */
+static void evaluate(lcp_pivoting *p, double limit) {
     const lcp_system *s = &p->system;
-    lcp_apply(s, p->y, p->v, p->size_of_row, p->careful);
-    if (p->careful) return;
     double size = 0;
-    for (int k = 0; k < s->size; k++) size = fmax(size, p->size_of_row[k] * s->weight[k]);
-    p->careful = 64 * LCP_ROUNDING * size > 1e-13;
-    if (p->careful) lcp_apply(s, p->y, p->v, p->size_of_row, true);
+    lcp_apply(s, p->y, p->v, p->size_of_row);
+    for (int k = 0; k < s->size; k++) {
+        double relative = p->size_of_row[k] * s->weight[k];
+        size = relative > size ? relative : size;
+    }
+    if (p->careful || 64 * LCP_ROUNDING * size > limit) lcp_apply_doubled(s, p->y, p->v);
+}
+
+/* Puts row k at the bound of its state; one without a finite bound becomes free. Returns the change of y. */
+static double put_at_bound(lcp_pivoting *p, int k) {
+    const lcp_system *s = &p->system;
+    double y = p->y[k];
+    if (s->lo[k] == s->hi[k]) p->state[k] = ABUT_LCP_AT_LOWER;
+    if (p->state[k] == ABUT_LCP_AT_LOWER && isinf(s->lo[k])) p->state[k] = ABUT_LCP_FREE;
+    if (p->state[k] == ABUT_LCP_AT_UPPER && isinf(s->hi[k])) p->state[k] = ABUT_LCP_FREE;
+    if (p->state[k] == ABUT_LCP_AT_LOWER) p->y[k] = s->lo[k];
+    if (p->state[k] == ABUT_LCP_AT_UPPER) p->y[k] = s->hi[k];
+    return p->y[k] - y;
 }
 
 void lcp_pivoting_bound(lcp_pivoting *p) {
     const lcp_system *s = &p->system;
-    for (int k = 0; k < s->size; k++) {
-        if (s->lo[k] == s->hi[k]) p->state[k] = ABUT_LCP_AT_LOWER;
-        if (p->state[k] == ABUT_LCP_AT_LOWER && isinf(s->lo[k])) p->state[k] = ABUT_LCP_FREE;
-        if (p->state[k] == ABUT_LCP_AT_UPPER && isinf(s->hi[k])) p->state[k] = ABUT_LCP_FREE;
-        if (p->state[k] == ABUT_LCP_AT_LOWER) p->y[k] = s->lo[k];
-        if (p->state[k] == ABUT_LCP_AT_UPPER) p->y[k] = s->hi[k];
+    bool zero = true;
+    for (int k = 0; k < s->size; k++) put_at_bound(p, k), zero &= p->y[k] == 0;
+    if (!zero) {
+        evaluate(p, LIMIT_CAREFUL);
+        return;
     }
-    evaluate(p);
+    for (int k = 0; k < s->size; k++) p->v[k] = s->q[k], p->size_of_row[k] = fabs(s->q[k]);
 }
 
-/* The state row k should have: its own when the signs are right, up to the slack. */
+/* The state row k should have: its own when the signs are right, up to the slack, and y within its bounds up
+ * to rounding (or to the slack too, once that has been widened). */
 static uint8_t wanted_state(const lcp_pivoting *p, int k) {
     const lcp_system *s = &p->system;
-    double slack = p->slack / s->weight[k] + 4 * LCP_ROUNDING * p->size_of_row[k];
+    double rounding = 4 * LCP_ROUNDING * p->size_of_row[k], slack = p->slack / s->weight[k] + rounding;
     if (p->state[k] == ABUT_LCP_FREE) {
-        double room = p->slack > SLACK_FIRST ? slack / s->diagonal[k] : 0;
+        double room = s->diagonal[k] > 0 ? (p->slack > SLACK_FIRST ? slack : rounding) / s->diagonal[k] : 0;
         return p->y[k] < s->lo[k] - room   ? ABUT_LCP_AT_LOWER
                : p->y[k] > s->hi[k] + room ? ABUT_LCP_AT_UPPER
                                            : ABUT_LCP_FREE;
@@ -88,21 +104,33 @@ static int count_violations(const lcp_pivoting *p) {
     return violations;
 }
 
+/* Exchanges all rows that violate their sign; v follows y row by row. */
+static void exchange_rows(lcp_pivoting *p) {
+    const lcp_system *s = &p->system;
+    for (int k = 0; k < s->size; k++) p->wanted[k] = wanted_state(p, k);
+    for (int k = 0; k < s->size; k++) {
+        if (p->wanted[k] == p->state[k]) continue;
+        p->state[k] = p->wanted[k], p->pivots++;
+        double change = put_at_bound(p, k);
+        for (int t = s->start[k]; t < s->start[k + 1] && change != 0; t++)
+            p->v[s->column[t]] += s->value[t] * change;
+    }
+}
+
 /* Block exchanges; true when no row violates its sign. */
 static bool exchange_blocks(lcp_pivoting *p) {
     int n = p->system.size, best = n + 1, patience = PATIENCE;
-    while (p->pivots <= p->budget) {
+    for (int round = 0; p->pivots <= p->budget; round++) {
         newton_step(p);
         for (int k = 0; k < n; k++) p->y[k] += p->step[k];
-        evaluate(p);
+        evaluate(p, round == 0 ? LIMIT_CAREFUL : LIMIT_ROUGH);
         int violations = count_violations(p);
+        if (violations == 0 && round > 0) evaluate(p, LIMIT_CAREFUL), violations = count_violations(p);
         if (violations == 0) return true;
         patience = violations < best ? PATIENCE : patience - 1;
         best = violations < best ? violations : best;
         if (patience < 0) return false;
-        for (int k = 0; k < n; k++) p->state[k] = wanted_state(p, k);
-        p->pivots += violations;
-        lcp_pivoting_bound(p);
+        exchange_rows(p);
     }
     return false;
 }
@@ -119,6 +147,6 @@ bool lcp_pivoting_run(lcp_pivoting *p, bool recenter) {
         if (exchange_blocks(p)) return true;
     }
     for (int k = 0; k < p->system.size; k++) p->y[k] = fmin(fmax(p->y[k], p->system.lo[k]), p->system.hi[k]);
-    evaluate(p);
+    evaluate(p, LIMIT_CAREFUL);
     return false;
 }

@@ -12,7 +12,7 @@
 typedef struct lcp_pivoting {
     lcp_system system;
     lcp_factor factor;
-    uint8_t *state;
+    uint8_t *state, *wanted;
     double *y, *v;       /* v = a y + q, without the proximal term */
     double *center;      /* c */
     double *metric;      /* m */
@@ -23,7 +23,7 @@ typedef struct lcp_pivoting {
     int pivots, factorizations, budget;
     int calls;    /* of the interior path in the last run */
     double slack; /* of a sign, relative to max |b| */
-    bool careful; /* sums in doubled precision */
+    bool careful; /* always sums in doubled precision */
 } lcp_pivoting;
 
 /* All zero but the metric (1); bounds, state, delta and budget are the caller's to set. False when memory is

@@ -213,20 +213,23 @@ bool lcp_system_plain(arena *scratch, const lcp_rows *rows, const double *b, lcp
     return lcp_system_build(scratch, &order, rows, b, system);
 }
 
-void lcp_apply(const lcp_system *s, const double *y, double *v, double *size_of_row, bool exact) {
+void lcp_apply(const lcp_system *s, const double *y, double *v, double *size_of_row) {
+    for (int k = 0; k < s->size; k++) {
+        double sum = s->q[k], size = fabs(sum);
+        for (int t = s->start[k], end = s->start[k + 1]; t < end; t++) {
+            double term = s->value[t] * y[s->column[t]];
+            sum += term, size += fabs(term);
+        }
+        v[k] = sum, size_of_row[k] = size;
+    }
+}
+
+void lcp_apply_doubled(const lcp_system *s, const double *y, double *v) {
     for (int k = 0; k < s->size; k++) {
         lcp_sum sum = {s->q[k], 0};
-        double size = fabs(s->q[k]);
-        if (exact) {
-            for (int t = s->start[k]; t < s->start[k + 1]; t++)
-                lcp_sum_product(&sum, s->value[t], y[s->column[t]]);
-        } else {
-            for (int t = s->start[k]; t < s->start[k + 1]; t++) sum.s += s->value[t] * y[s->column[t]];
-        }
+        for (int t = s->start[k]; t < s->start[k + 1]; t++)
+            if (y[s->column[t]] != 0) lcp_sum_product(&sum, s->value[t], y[s->column[t]]);
         v[k] = sum.s + sum.e;
-        if (!size_of_row) continue;
-        for (int t = s->start[k]; t < s->start[k + 1]; t++) size += fabs(s->value[t] * y[s->column[t]]);
-        size_of_row[k] = size;
     }
 }
 

@@ -54,7 +54,7 @@ static void extrapolate(sweep *g, double beta) {
 
 static void write_back(const sweep *g, uint8_t *state, double *w) {
     const lcp_system *s = &g->s;
-    lcp_apply(s, g->y, g->v, NULL, true);
+    lcp_apply_doubled(s, g->y, g->v);
     for (int i = 0; i < s->size; i++) {
         double lo = lcp_lower(g->problem, g->z, i), hi = lcp_upper(g->problem, g->z, i);
         state[i] = g->z[i] <= lo ? ABUT_LCP_AT_LOWER : g->z[i] >= hi ? ABUT_LCP_AT_UPPER : ABUT_LCP_FREE;

@@ -1,0 +1,164 @@
+/* The exact solver for a few rows: the same proximal steps and block exchanges as lcp_exact.c and
+ * lcp_pivot.c, on a small dense matrix in the caller's units, with delta A_ii for delta (which is the same as
+ * scaling first). A group of contacts that touches no other is solved here when it is small; where that does
+ * not settle quickly, the general solver takes it. */
+#include "numerics/lcp.h"
+
+#include <math.h>
+
+enum { MOST_ROUNDS = 8, MOST_REFINEMENTS = 3 };
+#define DELTA 1e-9
+
+typedef struct small {
+    int size;
+    double a[LCP_SMALL][LCP_SMALL], l[LCP_SMALL][LCP_SMALL], pivot[LCP_SMALL];
+    double b[LCP_SMALL], lo[LCP_SMALL], hi[LCP_SMALL], z[LCP_SMALL], w[LCP_SMALL], center[LCP_SMALL],
+        size_of_row[LCP_SMALL];
+    uint8_t state[LCP_SMALL];
+} small;
+
+/* L D L^T of the free rows of A + delta diag(A); rows that are not free are skipped. */
+static void factor(small *s) {
+    for (int i = 0; i < s->size; i++) {
+        if (s->state[i] != ABUT_LCP_FREE) continue;
+        double added = DELTA * s->a[i][i], d = s->a[i][i] + added;
+        for (int j = 0; j < i; j++) {
+            if (s->state[j] != ABUT_LCP_FREE) continue;
+            double sum = s->a[i][j]; /* l_ij d_j so far */
+            for (int k = 0; k < j; k++) sum -= s->l[i][k] * s->l[j][k] * s->pivot[k];
+            s->l[i][j] = sum / s->pivot[j], d -= s->l[i][j] * sum;
+        }
+        s->pivot[i] = d > added / 4 ? d : added;
+    }
+}
+
+/* z_F -= (A_FF + delta D)^-1 (w + delta D (z - c))_F */
+static void solve(small *s) {
+    double x[LCP_SMALL];
+    for (int i = 0; i < s->size; i++) {
+        x[i] = 0;
+        if (s->state[i] != ABUT_LCP_FREE) continue;
+        double sum = -(s->w[i] + DELTA * s->a[i][i] * (s->z[i] - s->center[i]));
+        for (int j = 0; j < i; j++) sum -= s->l[i][j] * x[j];
+        x[i] = sum;
+    }
+    for (int i = s->size - 1; i >= 0; i--) {
+        if (s->state[i] != ABUT_LCP_FREE) continue;
+        double sum = x[i] / s->pivot[i];
+        for (int j = i + 1; j < s->size; j++) sum -= s->l[j][i] * x[j];
+        x[i] = sum, s->z[i] += sum;
+    }
+}
+
+static void evaluate(small *s) {
+    for (int i = 0; i < s->size; i++) {
+        double sum = s->b[i], size = fabs(sum);
+        for (int j = 0; j < s->size; j++) {
+            double term = s->a[i][j] * s->z[j];
+            sum += term, size += fabs(term);
+        }
+        s->w[i] = sum, s->size_of_row[i] = size;
+    }
+}
+
+static void put_at_bound(small *s, int i) {
+    if (s->lo[i] == s->hi[i]) s->state[i] = ABUT_LCP_AT_LOWER;
+    if (s->state[i] == ABUT_LCP_AT_LOWER && isinf(s->lo[i])) s->state[i] = ABUT_LCP_FREE;
+    if (s->state[i] == ABUT_LCP_AT_UPPER && isinf(s->hi[i])) s->state[i] = ABUT_LCP_FREE;
+    if (s->state[i] == ABUT_LCP_AT_LOWER) s->z[i] = s->lo[i];
+    if (s->state[i] == ABUT_LCP_AT_UPPER) s->z[i] = s->hi[i];
+    /* l of a row that is not free must read as 0 in the sums above */
+    for (int j = 0; j < s->size && s->state[i] != ABUT_LCP_FREE; j++) s->l[i][j] = s->l[j][i] = 0;
+}
+
+/* The state row i should have; a free row may pass its bound by rounding. */
+static uint8_t wanted_state(const small *s, int i, double unit) {
+    double rounding = 4 * LCP_ROUNDING * s->size_of_row[i], slack = 1e-13 * unit + rounding;
+    if (s->state[i] == ABUT_LCP_FREE) {
+        double room = rounding / s->a[i][i];
+        return s->z[i] < s->lo[i] - room   ? ABUT_LCP_AT_LOWER
+               : s->z[i] > s->hi[i] + room ? ABUT_LCP_AT_UPPER
+                                           : ABUT_LCP_FREE;
+    }
+    double w = s->w[i] + DELTA * s->a[i][i] * (s->z[i] - s->center[i]);
+    if (s->state[i] == ABUT_LCP_AT_LOWER)
+        return w < -slack && s->lo[i] < s->hi[i] ? ABUT_LCP_FREE : ABUT_LCP_AT_LOWER;
+    return w > slack ? ABUT_LCP_FREE : ABUT_LCP_AT_UPPER;
+}
+
+/* Exchanges rows until all signs are right; false when that takes too long. */
+static bool exchange(small *s, double unit, abut_lcp_result *result) {
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        uint8_t wanted[LCP_SMALL];
+        int violations = 0;
+        if (result) factor(s), result->factorizations++;
+        solve(s);
+        evaluate(s);
+        for (int i = 0; i < s->size; i++)
+            wanted[i] = wanted_state(s, i, unit), violations += wanted[i] != s->state[i];
+        if (violations == 0) return true;
+        if (!result) return false; /* a refinement must not change the active set */
+        for (int i = 0; i < s->size; i++) s->state[i] = wanted[i], put_at_bound(s, i);
+        evaluate(s);
+        result->pivots += violations;
+    }
+    return false;
+}
+
+/* The largest violation in units of max |b|, and what rounding allows. */
+static double residual_of(const small *s, double unit, double *attainable) {
+    double worst = 0, size = 0;
+    for (int i = 0; i < s->size; i++) {
+        double w = s->w[i], room = s->a[i][i] * (w > 0 ? s->z[i] - s->lo[i] : s->hi[i] - s->z[i]);
+        double violation = fabs(w) < room ? fabs(w) : room;
+        worst = violation > worst ? violation : worst,
+        size = s->size_of_row[i] > size ? s->size_of_row[i] : size;
+    }
+    *attainable = LCP_ROUNDING * size / unit;
+    return worst / unit;
+}
+
+static bool gather(small *s, const abut_lcp *problem, const lcp_rows *rows, const int *member, int count,
+                   const int *local, bool warm, const uint8_t *state, const double *z) {
+    s->size = count;
+    for (int i = 0; i < count; i++) {
+        int row = member[i];
+        for (int j = 0; j < count; j++) s->a[i][j] = s->l[i][j] = 0;
+        for (int k = rows->start[row]; k < rows->start[row + 1]; k++)
+            s->a[i][local[rows->column[k]]] = rows->value[k];
+        if (!(s->a[i][i] > 0)) return false;
+        s->b[i] = problem->b[row], s->lo[i] = problem->lo ? problem->lo[row] : 0;
+        s->hi[i] = problem->hi ? problem->hi[row] : (double)INFINITY;
+        s->state[i] = warm ? state[row] : ABUT_LCP_FREE;
+        s->z[i] = s->center[i] = warm && isfinite(z[row]) ? z[row] : 0;
+    }
+    for (int i = 0; i < count; i++) put_at_bound(s, i), s->center[i] = s->z[i];
+    evaluate(s);
+    return true;
+}
+
+bool lcp_small(const abut_lcp *problem, const lcp_rows *rows, const int *member, int count, const int *local,
+               double unit, const abut_lcp_config *config, uint8_t *state, double *z, double *w,
+               abut_lcp_result *result) {
+    small s;
+    double residual, attainable;
+    if (!gather(&s, problem, rows, member, count, local, config->warm, state, z) ||
+        !exchange(&s, unit, result))
+        return false;
+    for (int round = 0;; round++) {
+        residual = residual_of(&s, unit, &attainable);
+        if (64 * attainable > 1e-12) return false; /* wants sums in doubled precision */
+        if (residual <= 1e-14 + attainable) break;
+        if (round == MOST_REFINEMENTS) return false;
+        memcpy(s.center, s.z, (size_t)count * sizeof(double));
+        if (!exchange(&s, unit, NULL)) return false;
+    }
+    for (int i = 0; i < count; i++) {
+        bool zero = s.state[i] == ABUT_LCP_FREE || fabs(s.w[i]) <= 4 * LCP_ROUNDING * s.size_of_row[i];
+        double x = s.z[i] < s.lo[i] ? s.lo[i] : s.z[i] > s.hi[i] ? s.hi[i] : s.z[i];
+        z[member[i]] = x, w[member[i]] = zero ? 0 : s.w[i], state[member[i]] = s.state[i];
+    }
+    if (residual > result->residual) result->residual = residual;
+    if (attainable > result->attainable) result->attainable = attainable;
+    return true;
+}
