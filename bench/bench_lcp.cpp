@@ -178,8 +178,8 @@ void make(contact_problem &p, int kind, int contacts, uint64_t seed) {
         contact_problem_wall(&p, std::max(1, (int)std::lround((double)contacts / (8 * side) + 0.5)), side,
                              seed);
         break;
-    case PILE: contact_problem_pile(&p, contacts, 1, 0.1, seed); break;
-    default: contact_problem_pile(&p, contacts, 100, 0.1, seed); break;
+    case PILE: contact_problem_pile(&p, contacts, 1, 0, seed); break;
+    default: contact_problem_pile(&p, contacts, 100, 0, seed); break;
     }
     contact_problem_load(&p, 1e-3); // as real scenes have; where b is exactly 0, ODE and Siconos give up
     contact_problem_assemble(&p);

@@ -114,7 +114,7 @@ abut_status lcp_sweep(abut_lcp_solver *solver, const abut_lcp *problem, const lc
 /* The exact solver for a group of at most LCP_SMALL rows that is coupled to no other row: member[] lists
  * them, local[] is their place in it. `unit` is max |b| of the whole problem. False: not settled, nothing
  * written. */
-enum { LCP_SMALL = 20 };
+enum { LCP_SMALL = 32 };
 bool lcp_small(const abut_lcp *problem, const lcp_rows *rows, const int *member, int count, const int *local,
                double unit, const abut_lcp_config *config, uint8_t *state, double *z, double *w,
                abut_lcp_result *result);

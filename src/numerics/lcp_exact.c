@@ -78,6 +78,7 @@ static abut_status iterate(exact *e, abut_lcp_result *result) {
     int stalls = 0;
     for (e->steps = 1; e->steps <= MOST_STEPS && fine; e->steps++) {
         fine = lcp_pivoting_run(&e->p, true);
+        e->p.cold = false;
         double residual = residual_of(e, &attainable);
         if (residual < best) {
             best = residual;
@@ -152,6 +153,7 @@ static abut_status prepare(abut_lcp_solver *solver, const abut_lcp *problem, con
     e->best = arena_alloc(&solver->scratch, (size_t)rows->size, sizeof *e->best);
     e->best_state = arena_alloc(&solver->scratch, (size_t)rows->size, 1);
     if (!e->best || !e->best_state) return ABUT_NO_MEMORY;
+    e->p.cold = !config->warm;
     e->p.delta = DELTA_FIRST, e->tolerance = config->tolerance;
     e->p.budget = config->budget > 0 ? config->budget : 1000 + 100 * rows->size;
     lcp_system_bounds(&e->p.system, problem, z);

@@ -1,5 +1,6 @@
 /* Block principal pivoting (Kostreva 1978; Judice and Pires 1994) for a positive definite matrix with bounds:
- * solve for the free rows, exchange all rows that violate their sign, repeat.  That takes few rounds as a
+ * solve for the free rows, exchange all rows that violate their sign, repeat.  A first guess that most rows
+ * contradict is replaced by one of sweeps, and approached from a larger delta. Blocks take few rounds as a
  * rule, but may cycle; after PATIENCE rounds without fewer violations the interior path (lcp_interior.c)
  * finds the free rows, and blocks go on from there, each time with a little more slack. Each round solves for
  * a correction of y, so that rounds are also iterative refinement.
@@ -8,7 +9,8 @@
 
 #include <math.h>
 
-enum { PATIENCE = 4 };
+enum { PATIENCE = 4, SWEEPS = 10 };
+#define DELTA_FAR     0.1
 #define SLACK_FIRST   1e-13 /* of a sign, relative to max |b| */
 #define LIMIT_CAREFUL 1e-13 /* rounding errors, relative to max |b|, above which sums are doubled */
 #define LIMIT_ROUGH   1e-10
@@ -117,6 +119,26 @@ static void exchange_rows(lcp_pivoting *p) {
     }
 }
 
+/* A guess of the free rows by sweeps of projected Gauss-Seidel from where y stands, cut to its bounds. */
+static void guess_by_sweeps(lcp_pivoting *p) {
+    const lcp_system *s = &p->system;
+    for (int k = 0; k < s->size; k++) p->y[k] = s->lo[k] > 0 ? s->lo[k] : s->hi[k] < 0 ? s->hi[k] : 0;
+    for (int sweep = 0; sweep < SWEEPS; sweep++)
+        for (int k = 0; k < s->size; k++) {
+            double g = s->q[k], added = p->delta * p->metric[k];
+            for (int t = s->start[k], end = s->start[k + 1]; t < end; t++)
+                g += s->value[t] * p->y[s->column[t]];
+            g += added * (p->y[k] - p->center[k]);
+            double y = p->y[k] - g / (s->diagonal[k] + added);
+            p->y[k] = y < s->lo[k] ? s->lo[k] : y > s->hi[k] ? s->hi[k] : y;
+        }
+    for (int k = 0; k < s->size; k++)
+        p->state[k] = p->y[k] <= s->lo[k]   ? ABUT_LCP_AT_LOWER
+                      : p->y[k] >= s->hi[k] ? ABUT_LCP_AT_UPPER
+                                            : ABUT_LCP_FREE;
+    lcp_pivoting_bound(p);
+}
+
 /* Block exchanges; true when no row violates its sign. */
 static bool exchange_blocks(lcp_pivoting *p) {
     int n = p->system.size, best = n + 1, patience = PATIENCE;
@@ -130,13 +152,38 @@ static bool exchange_blocks(lcp_pivoting *p) {
         patience = violations < best ? PATIENCE : patience - 1;
         best = violations < best ? violations : best;
         if (patience < 0) return false;
+        if (round == 0 && p->cold && violations > n / 8) return false;
         exchange_rows(p);
     }
     return false;
 }
 
+/* From afar: with a large delta blocks settle in a few rounds, and each smaller one starts close to its
+ * solution. When a step changes no row, the rest of the way is one leap. */
+static void approach(lcp_pivoting *p) {
+    double delta = p->delta;
+    int changes = 1;
+    guess_by_sweeps(p);
+    for (p->delta = DELTA_FAR; p->delta > delta && changes > 0; p->delta *= 0.1) {
+        changes = p->pivots;
+        bool settled = exchange_blocks(p);
+        changes = settled ? p->pivots - changes : 1;
+        for (int k = 0; k < p->system.size; k++) {
+            double y = p->y[k], lo = p->system.lo[k], hi = p->system.hi[k];
+            p->center[k] = y < lo ? lo : y > hi ? hi : y;
+        }
+    }
+    p->delta = delta;
+}
+
 bool lcp_pivoting_run(lcp_pivoting *p, bool recenter) {
     static const double slacks[] = {SLACK_FIRST, SLACK_FIRST, 1e-12, 1e-10};
+    p->slack = SLACK_FIRST;
+    if (p->cold && recenter) {
+        if (exchange_blocks(p)) return true;
+        p->cold = false;
+        approach(p);
+    }
     for (p->calls = 0; p->calls < COUNT_OF(slacks) && p->pivots <= p->budget; p->calls++) {
         if (p->calls > 0) {
             lcp_interior_run(p, p->calls);

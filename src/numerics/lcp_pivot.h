@@ -23,6 +23,7 @@ typedef struct lcp_pivoting {
     int pivots, factorizations, budget;
     int calls;    /* of the interior path in the last run */
     double slack; /* of a sign, relative to max |b| */
+    bool cold;    /* the state is a first guess */
     bool careful; /* always sums in doubled precision */
 } lcp_pivoting;
 

@@ -11,42 +11,48 @@ enum { MOST_ROUNDS = 8, MOST_REFINEMENTS = 3 };
 
 typedef struct small {
     int size;
-    double a[LCP_SMALL][LCP_SMALL], l[LCP_SMALL][LCP_SMALL], pivot[LCP_SMALL];
+    int free_count,
+        free[LCP_SMALL]; /* the free rows when factored; l and pivot are by their numbers in this list */
+    double a[LCP_SMALL][LCP_SMALL], l[LCP_SMALL][LCP_SMALL], inverse[LCP_SMALL]; /* inverse pivots */
     double b[LCP_SMALL], lo[LCP_SMALL], hi[LCP_SMALL], z[LCP_SMALL], w[LCP_SMALL], center[LCP_SMALL],
         size_of_row[LCP_SMALL];
     uint8_t state[LCP_SMALL];
 } small;
 
-/* L D L^T of the free rows of A + delta diag(A); rows that are not free are skipped. */
+/* L D L^T of the free rows of A + delta diag(A). */
 static void factor(small *s) {
-    for (int i = 0; i < s->size; i++) {
-        if (s->state[i] != ABUT_LCP_FREE) continue;
-        double added = DELTA * s->a[i][i], d = s->a[i][i] + added;
-        for (int j = 0; j < i; j++) {
-            if (s->state[j] != ABUT_LCP_FREE) continue;
-            double sum = s->a[i][j]; /* l_ij d_j so far */
-            for (int k = 0; k < j; k++) sum -= s->l[i][k] * s->l[j][k] * s->pivot[k];
-            s->l[i][j] = sum / s->pivot[j], d -= s->l[i][j] * sum;
+    s->free_count = 0;
+    for (int i = 0; i < s->size; i++)
+        if (s->state[i] == ABUT_LCP_FREE) s->free[s->free_count++] = i;
+    for (int i = 0; i < s->free_count; i++) {
+        const double *row = s->a[s->free[i]];
+        double added = DELTA * row[s->free[i]], d = row[s->free[i]] + added, *x = s->l[i];
+        for (int j = 0; j < i; j++) { /* x_j = l_ij d_j */
+            double sum = row[s->free[j]];
+            for (int k = 0; k < j; k++) sum -= x[k] * s->l[j][k];
+            x[j] = sum;
         }
-        s->pivot[i] = d > added / 4 ? d : added;
+        for (int j = 0; j < i; j++) {
+            double l = x[j] * s->inverse[j];
+            d -= l * x[j], x[j] = l;
+        }
+        s->inverse[i] = 1 / (d > added / 4 ? d : added);
     }
 }
 
 /* z_F -= (A_FF + delta D)^-1 (w + delta D (z - c))_F */
 static void solve(small *s) {
     double x[LCP_SMALL];
-    for (int i = 0; i < s->size; i++) {
-        x[i] = 0;
-        if (s->state[i] != ABUT_LCP_FREE) continue;
-        double sum = -(s->w[i] + DELTA * s->a[i][i] * (s->z[i] - s->center[i]));
+    for (int i = 0; i < s->free_count; i++) {
+        int row = s->free[i];
+        double sum = -(s->w[row] + DELTA * s->a[row][row] * (s->z[row] - s->center[row]));
         for (int j = 0; j < i; j++) sum -= s->l[i][j] * x[j];
         x[i] = sum;
     }
-    for (int i = s->size - 1; i >= 0; i--) {
-        if (s->state[i] != ABUT_LCP_FREE) continue;
-        double sum = x[i] / s->pivot[i];
-        for (int j = i + 1; j < s->size; j++) sum -= s->l[j][i] * x[j];
-        x[i] = sum, s->z[i] += sum;
+    for (int i = s->free_count - 1; i >= 0; i--) {
+        double sum = x[i] * s->inverse[i];
+        for (int j = i + 1; j < s->free_count; j++) sum -= s->l[j][i] * x[j];
+        x[i] = sum, s->z[s->free[i]] += sum;
     }
 }
 
@@ -67,8 +73,6 @@ static void put_at_bound(small *s, int i) {
     if (s->state[i] == ABUT_LCP_AT_UPPER && isinf(s->hi[i])) s->state[i] = ABUT_LCP_FREE;
     if (s->state[i] == ABUT_LCP_AT_LOWER) s->z[i] = s->lo[i];
     if (s->state[i] == ABUT_LCP_AT_UPPER) s->z[i] = s->hi[i];
-    /* l of a row that is not free must read as 0 in the sums above */
-    for (int j = 0; j < s->size && s->state[i] != ABUT_LCP_FREE; j++) s->l[i][j] = s->l[j][i] = 0;
 }
 
 /* The state row i should have; a free row may pass its bound by rounding. */
@@ -123,7 +127,7 @@ static bool gather(small *s, const abut_lcp *problem, const lcp_rows *rows, cons
     s->size = count;
     for (int i = 0; i < count; i++) {
         int row = member[i];
-        for (int j = 0; j < count; j++) s->a[i][j] = s->l[i][j] = 0;
+        for (int j = 0; j < count; j++) s->a[i][j] = 0;
         for (int k = rows->start[row]; k < rows->start[row + 1]; k++)
             s->a[i][local[rows->column[k]]] = rows->value[k];
         if (!(s->a[i][i] > 0)) return false;
