@@ -1,15 +1,15 @@
 /* Block principal pivoting (Kostreva 1978; Judice and Pires 1994) for a positive definite matrix with bounds:
  * solve for the free rows, exchange all rows that violate their sign, repeat.  A first guess that most rows
  * contradict is replaced by one of sweeps, and approached from a larger delta. Blocks take few rounds as a
- * rule, but may cycle; after PATIENCE rounds without fewer violations the interior path (lcp_interior.c)
- * finds the free rows, and blocks go on from there, each time with a little more slack. Each round solves for
- * a correction of y, so that rounds are also iterative refinement.
+ * rule, but may cycle; after PATIENCE rounds without fewer violations descent goes on, then the interior path
+ * (lcp_interior.c) finds the free rows, and blocks go on from there, each time with a little more slack. Each
+ * round solves for a correction of y, so that rounds are also iterative refinement.
  */
 #include "numerics/lcp_pivot.h"
 
 #include <math.h>
 
-enum { PATIENCE = 4, SWEEPS = 10 };
+enum { PATIENCE = 2, SWEEPS = 5, DESCENTS = 20 };
 #define DELTA_FAR     0.1
 #define SLACK_FIRST   1e-13 /* of a sign, relative to max |b| */
 #define LIMIT_CAREFUL 1e-13 /* rounding errors, relative to max |b|, above which sums are doubled */
@@ -119,24 +119,33 @@ static void exchange_rows(lcp_pivoting *p) {
     }
 }
 
-/* A guess of the free rows by sweeps of projected Gauss-Seidel from where y stands, cut to its bounds. */
-static void guess_by_sweeps(lcp_pivoting *p) {
+static double clamp(double y, double lo, double hi) { return y < lo ? lo : y > hi ? hi : y; }
+
+/* Sweeps of projected Gauss-Seidel, y_k := clamp(y_k - gradient_k / (a_kk + delta m_k)), and the states that
+ * y then shows. */
+static void sweep(lcp_pivoting *p, int sweeps) {
     const lcp_system *s = &p->system;
-    for (int k = 0; k < s->size; k++) p->y[k] = s->lo[k] > 0 ? s->lo[k] : s->hi[k] < 0 ? s->hi[k] : 0;
-    for (int sweep = 0; sweep < SWEEPS; sweep++)
+    for (; sweeps > 0; sweeps--)
         for (int k = 0; k < s->size; k++) {
             double g = s->q[k], added = p->delta * p->metric[k];
             for (int t = s->start[k], end = s->start[k + 1]; t < end; t++)
                 g += s->value[t] * p->y[s->column[t]];
             g += added * (p->y[k] - p->center[k]);
-            double y = p->y[k] - g / (s->diagonal[k] + added);
-            p->y[k] = y < s->lo[k] ? s->lo[k] : y > s->hi[k] ? s->hi[k] : y;
+            p->y[k] = clamp(p->y[k] - g / (s->diagonal[k] + added), s->lo[k], s->hi[k]);
         }
-    for (int k = 0; k < s->size; k++)
-        p->state[k] = p->y[k] <= s->lo[k]   ? ABUT_LCP_AT_LOWER
+    for (int k = 0; k < s->size; k++) {
+        uint8_t now = p->y[k] <= s->lo[k]   ? ABUT_LCP_AT_LOWER
                       : p->y[k] >= s->hi[k] ? ABUT_LCP_AT_UPPER
                                             : ABUT_LCP_FREE;
+        p->pivots += now != p->state[k], p->state[k] = now;
+    }
     lcp_pivoting_bound(p);
+}
+
+/* A guess of the free rows, from nothing. */
+static void guess_by_sweeps(lcp_pivoting *p) {
+    for (int k = 0; k < p->system.size; k++) p->y[k] = clamp(0, p->system.lo[k], p->system.hi[k]);
+    sweep(p, SWEEPS);
 }
 
 /* Block exchanges; true when no row violates its sign. */
@@ -154,6 +163,57 @@ static bool exchange_blocks(lcp_pivoting *p) {
         if (patience < 0) return false;
         if (round == 0 && p->cold && violations > n / 8) return false;
         exchange_rows(p);
+    }
+    return false;
+}
+
+/* f(clamp(y + alpha step)) - f(y), where f(y) = y.(a y) / 2 + q.y + delta/2 (y - c).m (y - c) is what the
+ * problem minimises; `bent` gets the clamped step. */
+static double bent_change(lcp_pivoting *p, double alpha) {
+    const lcp_system *s = &p->system;
+    double change = 0, *bent = p->interior;
+    for (int k = 0; k < s->size; k++)
+        bent[k] = clamp(p->y[k] + alpha * p->step[k], s->lo[k], s->hi[k]) - p->y[k];
+    for (int k = 0; k < s->size; k++) {
+        if (bent[k] == 0) continue;
+        double ad = p->delta * p->metric[k] * bent[k];
+        for (int t = s->start[k]; t < s->start[k + 1]; t++) ad += s->value[t] * bent[s->column[t]];
+        change += bent[k] * (gradient(p, k) + 0.5 * ad);
+    }
+    return change;
+}
+
+/* The largest alpha <= 1 with y + alpha step within the bounds. */
+static double first_bound(const lcp_pivoting *p) {
+    const lcp_system *s = &p->system;
+    double alpha = 1;
+    for (int k = 0; k < s->size; k++) {
+        double room = p->step[k] < 0 ? s->lo[k] - p->y[k] : s->hi[k] - p->y[k];
+        if (p->step[k] != 0 && room / p->step[k] < alpha) alpha = room / p->step[k];
+    }
+    return alpha > 0 ? alpha : 0;
+}
+
+/* Descent (after More and Toraldo 1991), where blocks go in circles: y stays within its bounds, and f falls
+ * in every round. Sweeps choose the free rows, the minimum over these is computed, and y goes there, or along
+ * the way bent at the bounds to the best of alpha = 1, 1/2, ... and the first bound. True when no row
+ * violates its sign. */
+static bool descend(lcp_pivoting *p) {
+    int n = p->system.size;
+    for (int k = 0; k < n; k++) p->y[k] = clamp(p->y[k], p->system.lo[k], p->system.hi[k]);
+    for (int round = 0; round < DESCENTS && p->pivots <= p->budget; round++) {
+        sweep(p, 3);
+        newton_step(p);
+        double straight = first_bound(p), best = straight,
+               least = straight < 1 ? bent_change(p, straight) : 0;
+        for (double alpha = 1; straight < 1 && alpha > 0.01 && alpha > straight; alpha /= 2) {
+            double change = bent_change(p, alpha);
+            if (change < least) least = change, best = alpha;
+        }
+        for (int k = 0; k < n; k++)
+            p->y[k] = clamp(p->y[k] + best * p->step[k], p->system.lo[k], p->system.hi[k]);
+        sweep(p, 0);
+        if (straight == 1 && count_violations(p) == 0) return exchange_blocks(p);
     }
     return false;
 }
@@ -191,7 +251,7 @@ bool lcp_pivoting_run(lcp_pivoting *p, bool recenter) {
             lcp_pivoting_bound(p);
         }
         p->slack = slacks[p->calls];
-        if (exchange_blocks(p)) return true;
+        if (exchange_blocks(p) || (p->calls == 0 && descend(p))) return true;
     }
     for (int k = 0; k < p->system.size; k++) p->y[k] = fmin(fmax(p->y[k], p->system.lo[k]), p->system.hi[k]);
     evaluate(p, LIMIT_CAREFUL);
