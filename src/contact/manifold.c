@@ -1,3 +1,5 @@
+/* Manifolds pair by pair; see the table in manifold.h.  Each way collects points, the last step keeps four.
+ */
 #include "contact/manifold.h"
 #include "convex/pair.h"
 

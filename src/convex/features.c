@@ -16,7 +16,6 @@
 
 /* One feature, seen along the normal. */
 typedef struct view {
-    const convex_pair *pair;
     const abut_convex *shape;
     abut_feature feature;
     mat3 rotation;
@@ -36,8 +35,7 @@ typedef struct mark {
 } mark;
 
 static view look(const convex_pair *p, const convex_touch *t, bool is_a, abut_feature f) {
-    view v = {.pair = p,
-              .is_a = is_a,
+    view v = {.is_a = is_a,
               .feature = f,
               .shape = is_a ? p->a : p->b,
               .rotation = is_a ? p->ra : p->rb,
@@ -218,9 +216,8 @@ static void intersect_edges(const view *a, const view *b, const plane_frame *f, 
 /* ---- two faces: Sutherland and Hodgman in a ring
  *
  * The ring starts as A's corners and is clipped by one side of B after the other, read at its head and
- * written at its tail.  While it turns, `distance` names the edge that starts at a point: e + 1 for A's edge
- * e,
- * -(e + 1) for B's; `b` keeps the feature's vertex positions out of it. */
+ * written at its tail.  While it turns, `distance` names the edge that starts at a point: e + 1 for A's
+ * edge e, -(e + 1) for B's. */
 typedef struct ring {
     abut_convex_point *at;
     int capacity, head, count;
@@ -239,7 +236,7 @@ static abut_convex_point ring_pop(ring *g) {
 
 /* One side of B: the line from q along e; the features that a cut there has. */
 typedef struct side {
-    const view *a, *b;
+    const view *a;
     vec3 q, e;
     int32_t edge, vertex; /* B's edge, and the vertex where it starts */
     int32_t edge_before;
@@ -319,7 +316,6 @@ static void intersect_faces(const view *a, const view *b, const plane_frame *f, 
     for (int i = 0; i < b->count; i++) {
         mark next = corner_mark(b, f, (i + 1) % b->count);
         side s = {.a = a,
-                  .b = b,
                   .q = q.p,
                   .e = vec3_sub(next.p, q.p),
                   .edge = q.edge,

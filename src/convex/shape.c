@@ -1,3 +1,5 @@
+/* Analytic shapes in closed form (sphere, capsule, cylinder, ellipsoid: centred, axis z), and the one place
+ * that tells them from hulls. */
 #include "convex/shape.h"
 
 abut_convex abut_convex_hull(const abut_hull *hull) {

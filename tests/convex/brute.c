@@ -192,7 +192,8 @@ double brute_misfit(const brute_hull *a, const brute_hull *b, const abut_convex_
 
 vec3 brute_random_direction(uint64_t *seed) {
     for (;;) {
-        vec3 d = {random_range(seed, -1, 1), random_range(seed, -1, 1), random_range(seed, -1, 1)};
+        double x = random_range(seed, -1, 1), y = random_range(seed, -1, 1), z = random_range(seed, -1, 1);
+        vec3 d = {x, y, z};
         double r = vec3_length(d);
         if (r > 0.1 && r <= 1) return vec3_scale(d, 1 / r);
     }
@@ -200,8 +201,8 @@ vec3 brute_random_direction(uint64_t *seed) {
 
 quat brute_random_rotation(uint64_t *seed) {
     for (;;) {
-        quat q = {random_range(seed, -1, 1), random_range(seed, -1, 1), random_range(seed, -1, 1),
-                  random_range(seed, -1, 1)};
+        double w = random_range(seed, -1, 1), x = random_range(seed, -1, 1), y = random_range(seed, -1, 1);
+        quat q = {w, x, y, random_range(seed, -1, 1)};
         double r = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
         if (r > 0.1 && r <= 1) return quat_unit(q);
     }
@@ -209,8 +210,10 @@ quat brute_random_rotation(uint64_t *seed) {
 
 abut_hull *brute_random_hull(uint64_t *seed, int count, double radius) {
     vec3 *points = malloc((size_t)count * sizeof *points);
-    for (int i = 0; i < count; i++)
-        points[i] = vec3_scale(brute_random_direction(seed), radius * random_range(seed, 0.9, 1.1));
+    for (int i = 0; i < count; i++) {
+        double r = radius * random_range(seed, 0.9, 1.1);
+        points[i] = vec3_scale(brute_random_direction(seed), r);
+    }
     abut_hull *hull = NULL;
     abut_error error = {0};
     if (abut_hull_create(NULL, points, count, &hull, &error) != ABUT_OK)
