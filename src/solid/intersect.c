@@ -9,6 +9,9 @@
 #include "solid/triangulate.h"
 
 #include <float.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* A vertex v is written as ~v unless the faces around it are known not to meet (intersect_round_vertices):
  * then equal non-negative numbers in two triangles say at once that they are fine. */
@@ -124,11 +127,23 @@ static void box_include(float_box *a, const float_box *b) {
         a->upper[k] = a->upper[k] > b->upper[k] ? a->upper[k] : b->upper[k];
     }
 }
-/* without branches: about half of all answers are yes */
+/* Without branches: about half of all answers are yes. */
+#ifdef __SSE2__
+static __m128 box_lower(const float_box *b) { return _mm_loadu_ps((const float *)(const void *)b); }
+static __m128 box_upper(const float_box *b) { /* lower[2], upper[0], upper[1], upper[2], turned */
+    __m128 x = _mm_loadu_ps((const float *)(const void *)b + 2);
+    return _mm_shuffle_ps(x, x, _MM_SHUFFLE(3, 3, 2, 1));
+}
+static bool boxes_meet(const float_box *a, const float_box *b) {
+    __m128 x = _mm_cmple_ps(box_lower(a), box_upper(b)), y = _mm_cmple_ps(box_lower(b), box_upper(a));
+    return (_mm_movemask_ps(_mm_and_ps(x, y)) & 7) == 7;
+}
+#else
 static bool boxes_meet(const float_box *a, const float_box *b) {
     return (a->lower[0] <= b->upper[0]) & (b->lower[0] <= a->upper[0]) & (a->lower[1] <= b->upper[1]) &
            (b->lower[1] <= a->upper[1]) & (a->lower[2] <= b->upper[2]) & (b->lower[2] <= a->upper[2]);
 }
+#endif
 static const float_box empty_box = {{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}};
 
 /* Triangles and their boxes in the order of the curve. */
