@@ -217,20 +217,20 @@ static void into_cone(double mu, double *normal, double *t, int dimension) {
     for (int i = 0; i < dimension; i++) t[i] *= mu * *normal / size;
 }
 
-/* Nearest admissible multipliers: bounds, and friction inside its cone. */
+/* Nearest admissible multipliers: friction inside its cone, which bounds the normal too; bounds for the rest. */
 static void into_bounds(const group_system *s, double *z) {
-    for (int i = 0; i < s->count; i++) z[i] = fmin(fmax(z[i], s->lo[i]), s->hi[i]);
     for (int k = 0; k < s->cone_count; k++) {
         const cone *law = &s->cones[k];
         if (law->mode != FRICTION_STICK) continue;
         into_cone(law->stick * (1 - 1e-9), &z[s->normal_of[law->contact]], z + law->first, law->dimension);
     }
+    for (int i = 0; i < s->count; i++) z[i] = fmin(fmax(z[i], s->lo[i]), s->hi[i]);
 }
 
 /* Reflections (Douglas and Rachford) between the cones K and the affine set L of all z with V z = y:
  *     x <- x + P_L(2 P_K x - x) - P_K x
  * until P_L P_K x lies in all cones.  Works where the two sets meet in little more than a point.  Where they
- * do not meet the step does not shrink: that is looked at each time the number of steps has doubled. */
+ * do not meet the step does not shrink, not even after many: that is looked at each time their number has grown four times. */
 static bool reflect(const dense *d, const bool *may, const double *y, int steps, arena *scratch, double *z) {
     const group_system *s = d->s;
     int n = d->space.dimension, count = 0;
@@ -247,7 +247,7 @@ static bool reflect(const dense *d, const bool *may, const double *y, int steps,
     if (!v || !least_norm_factor(v, n, count, DENSE_RANK, scratch, &f)) return false;
     memcpy(x, z, bytes);
     double last_gap = INFINITY;
-    for (int step = 0, mark = 32; step < steps; step++) {
+    for (int step = 0, mark = 128; step < steps; step++) {
         memcpy(inside, x, bytes);
         into_bounds(s, inside);
         bool look = step % 8 == 0; /* at P_L P_K x; otherwise P_L (2 P_K x - x) */
@@ -266,8 +266,8 @@ static bool reflect(const dense *d, const bool *may, const double *y, int steps,
             x[list[i]] += move, gap += move * move;
         }
         if (step < mark) continue;
-        if (gap > 0.5 * last_gap) break;
-        last_gap = gap, mark *= 2;
+        if (gap > 0.7 * last_gap) break;
+        last_gap = gap, mark *= 4;
     }
     memcpy(z, inside, bytes);
     return true;
@@ -293,7 +293,7 @@ double share_margin(const dense *d, const system_solution *sol, double tolerance
     add_columns(d, all, s->count, sol->z, 1, y);
 
     for (int stage = 0; stage < 3 && margin < 0; stage++) {
-        memcpy(trial, stage < 2 ? least : z, (size_t)s->count * sizeof(double));
+        memcpy(trial, least, (size_t)s->count * sizeof(double));
         if (stage == 1) *memory = reweigh(d, 20, scratch, trial);
         if (stage == 2) *memory = reflect(d, may, y, 4000, scratch, trial);
         if (!*memory) return margin;
