@@ -3,12 +3,6 @@
 
 #include "abut/complementarity.h"
 
-static double dot(const double *a, const double *b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 /* The unknowns that may carry something: free, or at a bound with w = 0. */
 static bool carries(const group_system *s, const system_solution *sol, int i, double tolerance) {
     bool bilateral = isinf(s->lo[i]) && isinf(s->hi[i]);
@@ -74,7 +68,7 @@ static int next_change(const dense *d, const bool *may, const bool *in, const do
     if (worst >= 0) return worst;
     for (int i = 0; i < s->count; i++)
         if (may[i] && !in[i]) {
-            double wish = dot(d->v + (size_t)n * i, p, n);
+            double wish = dense_dot(d->v + (size_t)n * i, p, n);
             double inward = z[i] <= s->lo[i] ? wish - s->lo[i] : s->hi[i] - wish;
             if (inward > most) most = inward, worst = i;
         }
@@ -95,7 +89,7 @@ static bool still_carries(const dense *d, const double *z, const double *y, int 
     memcpy(left, y, (size_t)n * sizeof(double));
     for (int i = 0; i < d->s->count; i++) all[i] = i;
     add_columns(d, all, d->s->count, z, -1, left);
-    return dot(left, left, n) <= 1e-18 * dot(y, y, n) + 1e-300;
+    return dense_dot(left, left, n) <= 1e-18 * dense_dot(y, y, n) + 1e-300;
 }
 
 bool share_least_norm(const dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
@@ -205,7 +199,7 @@ static bool reweigh(const dense *d, int steps, arena *scratch, double *z) {
 
 /* Nearest point of the cone |T| <= mu N. */
 static void into_cone(double mu, double *normal, double *t, int dimension) {
-    double size = sqrt(dot(t, t, dimension)), n = *normal;
+    double size = sqrt(dense_dot(t, t, dimension)), n = *normal;
     if (size <= mu * n) return;
     double along = mu * size + n;
     if (along <= 0) {
@@ -217,7 +211,8 @@ static void into_cone(double mu, double *normal, double *t, int dimension) {
     for (int i = 0; i < dimension; i++) t[i] *= mu * *normal / size;
 }
 
-/* Nearest admissible multipliers: friction inside its cone, which bounds the normal too; bounds for the rest. */
+/* Nearest admissible multipliers: friction inside its cone, which bounds the normal too; bounds for the rest.
+ */
 static void into_bounds(const group_system *s, double *z) {
     for (int k = 0; k < s->cone_count; k++) {
         const cone *law = &s->cones[k];
@@ -230,7 +225,8 @@ static void into_bounds(const group_system *s, double *z) {
 /* Reflections (Douglas and Rachford) between the cones K and the affine set L of all z with V z = y:
  *     x <- x + P_L(2 P_K x - x) - P_K x
  * until P_L P_K x lies in all cones.  Works where the two sets meet in little more than a point.  Where they
- * do not meet the step does not shrink, not even after many: that is looked at each time their number has grown four times. */
+ * do not meet the step does not shrink, not even after many: that is looked at each time their number has
+ * grown four times. */
 static bool reflect(const dense *d, const bool *may, const double *y, int steps, arena *scratch, double *z) {
     const group_system *s = d->s;
     int n = d->space.dimension, count = 0;

@@ -44,12 +44,6 @@ bool dense_make(const group_system *s, arena *scratch, dense *out) {
     return true;
 }
 
-static double dot(const double *a, const double *b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 /* The z of least norm with w = 0 on the free unknowns, the others at their bounds:
  *     W_F^T y = c   has the solutions y = y* + (orthogonal to all W_F);  y = V_F z_F
  *     => Q^T V_F z_F = Q^T y*  with Q the range of W_F
@@ -76,7 +70,7 @@ bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *
     double *y = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
     least_norm range, forces;
     if (!c || !y || !least_norm_factor(wf, n, count, DENSE_RANK, scratch, &range)) return false;
-    for (int i = 0; i < count; i++) c[i] = -(s->b[list[i]] + dot(wf + (size_t)n * i, fixed, n));
+    for (int i = 0; i < count; i++) c[i] = -(s->b[list[i]] + dense_dot(wf + (size_t)n * i, fixed, n));
     least_norm_solve_transposed(&range, c, y);
     double *zf = arena_alloc(scratch, (size_t)count + 1, sizeof(double));
     if (!zf) return false;
@@ -90,9 +84,9 @@ bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *
     double *g = arena_alloc(scratch, (size_t)range.rank + 1, sizeof(double));
     if (!m || !g) return false;
     for (int k = 0; k < range.rank; k++) {
-        g[k] = dot(range.q + (size_t)n * k, y, n);
+        g[k] = dense_dot(range.q + (size_t)n * k, y, n);
         for (int i = 0; i < count; i++)
-            m[(size_t)range.rank * i + k] = dot(range.q + (size_t)n * k, d->v + (size_t)n * list[i], n);
+            m[(size_t)range.rank * i + k] = dense_dot(range.q + (size_t)n * k, d->v + (size_t)n * list[i], n);
     }
     if (!least_norm_factor(m, range.rank, count, DENSE_RANK, scratch, &forces)) return false;
     least_norm_solve(&forces, g, zf);
@@ -108,7 +102,7 @@ static int worst_violation(const dense *d, const system_solution *sol, double to
     int worst = -1, n = d->space.dimension;
     double most = tolerance * sol->scale;
     for (int i = 0; i < s->count; i++) {
-        double mobility = dot(d->w + (size_t)n * i, d->w + (size_t)n * i, n), below = 0, above = 0;
+        double mobility = dense_dot(d->w + (size_t)n * i, d->w + (size_t)n * i, n), below = 0, above = 0;
         if (sol->state[i] == ABUT_LCP_FREE) {
             below = (s->lo[i] - sol->z[i]) * mobility, above = (sol->z[i] - s->hi[i]) * mobility;
             if (below > most) most = below, worst = i, *next = ABUT_LCP_AT_LOWER;
@@ -212,8 +206,8 @@ static abut_status lemke_states(const dense *d, const dense_reduced *r, const do
     for (int j = 0; j < m; j++) {
         const double *row_j = d->w + (size_t)n * r->list[j];
         for (int i = 0; i < m; i++)
-            matrix[(size_t)i * m + j] = dot(d->w + (size_t)n * r->list[i], columns + (size_t)n * j, n);
-        b[j] = s->b[r->list[j]] + dot(row_j, r->y, n);
+            matrix[(size_t)i * m + j] = dense_dot(d->w + (size_t)n * r->list[i], columns + (size_t)n * j, n);
+        b[j] = s->b[r->list[j]] + dense_dot(row_j, r->y, n);
         lo[j] = s->lo[r->list[j]], hi[j] = s->hi[r->list[j]];
     }
     abut_lcp problem = {.size = m, .dense = matrix, .b = b, .lo = lo, .hi = hi};
@@ -244,9 +238,9 @@ static bool sweep_states(const dense *d, const dense_reduced *r, const double *c
         for (int j = 0; j < r->count; j++) {
             int i = r->list[j];
             const double *v = columns + (size_t)n * j, *w = d->w + (size_t)n * i;
-            double mobility = dot(w, v, n);
+            double mobility = dense_dot(w, v, n);
             if (!(mobility > 0)) continue;
-            double next = fmin(fmax(z[j] - (s->b[i] + dot(w, y, n)) / mobility, s->lo[i]), s->hi[i]);
+            double next = fmin(fmax(z[j] - (s->b[i] + dense_dot(w, y, n)) / mobility, s->lo[i]), s->hi[i]);
             for (int k = 0; k < n; k++) y[k] += (next - z[j]) * v[k];
             z[j] = next;
             state[j] = next <= s->lo[i]   ? ABUT_LCP_AT_LOWER

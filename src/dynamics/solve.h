@@ -11,6 +11,12 @@
 /* A row that keeps less of its length than this beside the others is redundant. */
 #define DENSE_RANK 1e-10
 
+static inline double dense_dot(const double *a, const double *b, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
 typedef struct dense {
     const group_system *s;
     system_space space;

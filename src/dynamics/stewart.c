@@ -14,12 +14,6 @@
 #include "abut/complementarity.h"
 #include "dynamics/coulomb.h"
 
-static double dot(const double *a, const double *b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 /* One pyramid. */
 typedef struct pyramid {
     const cone *law;
@@ -91,7 +85,7 @@ static void fill_vectors(stewart *t) {
         int i = t->u.list[j];
         memcpy(t->rows + (size_t)n * j, t->d.w + (size_t)n * i, bytes);
         memcpy(t->columns + (size_t)n * j, t->d.v + (size_t)n * i, bytes);
-        t->b[j] = s->b[i] + dot(t->d.w + (size_t)n * i, t->u.y, n);
+        t->b[j] = s->b[i] + dense_dot(t->d.w + (size_t)n * i, t->u.y, n);
         t->lo[j] = s->lo[i], t->hi[j] = s->hi[i];
     }
     for (int p = 0; p < t->pyramid_count; p++) {
@@ -103,9 +97,9 @@ static void fill_vectors(stewart *t) {
             row r = system_cone_row(s, q->law, q->direction[k]);
             system_space_column(&t->d.space, s->g, &r, w);
             memcpy(t->columns + (size_t)n * j, w, bytes);
-            t->b[j] = row_dot(&r, s->base) + system_cone_offset(s, &r) + dot(w, t->u.y, n);
+            t->b[j] = row_dot(&r, s->base) + system_cone_offset(s, &r) + dense_dot(w, t->u.y, n);
             t->hi[j] = INFINITY;
-            mobility = fmax(mobility, dot(w, w, n));
+            mobility = fmax(mobility, dense_dot(w, w, n));
         }
         t->hi[q->first + q->directions] = INFINITY;
         q->unit = mobility > 0 ? mobility : 1;
@@ -117,7 +111,7 @@ static void fill_matrix(stewart *t) {
     int n = t->d.space.dimension, m = t->count;
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++)
-            t->matrix[(size_t)i * m + j] = dot(t->rows + (size_t)n * i, t->columns + (size_t)n * j, n);
+            t->matrix[(size_t)i * m + j] = dense_dot(t->rows + (size_t)n * i, t->columns + (size_t)n * j, n);
     for (int p = 0; p < t->pyramid_count; p++) {
         const pyramid *q = &t->pyramids[p];
         int lambda = q->first + q->directions, normal = t->place[t->s.normal_of[q->law->contact]];

@@ -5,12 +5,6 @@
  * directions */
 #include "dynamics/coulomb.h"
 
-static double dot(const double *a, const double *b, int n) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
 static void axpy(double *a, double s, const double *b, int n) {
     for (int i = 0; i < n; i++) a[i] += s * b[i];
 }
@@ -46,7 +40,7 @@ static bool make_grip(sweep *t, const cone *law, arena *scratch) {
         memcpy(q->column[k], q->row[k], n * sizeof(double));
         least_norm_take_out(&t->u.bilateral, q->column[k]);
         q->b[k] = row_dot(&r, t->s.base) + system_cone_offset(&t->s, &r);
-        q->mobility = fmax(q->mobility, dot(q->row[k], q->column[k], (int)n));
+        q->mobility = fmax(q->mobility, dense_dot(q->row[k], q->column[k], (int)n));
     }
     return true;
 }
@@ -88,8 +82,8 @@ static void sweep_bounded(sweep *t) {
     for (int j = 0; j < t->u.count; j++) {
         int i = t->u.list[j];
         const double *w = t->d.w + (size_t)n * i, *column = t->columns + (size_t)n * j;
-        double mobility = dot(w, column, n), before = t->z[i];
-        t->w[i] = t->s.b[i] + dot(w, t->y, n);
+        double mobility = dense_dot(w, column, n), before = t->z[i];
+        t->w[i] = t->s.b[i] + dense_dot(w, t->y, n);
         if (!(mobility > 0)) continue;
         t->z[i] = fmin(fmax(before - t->w[i] / mobility, t->s.lo[i]), t->s.hi[i]);
         axpy(t->y, t->z[i] - before, column, n);
@@ -101,7 +95,7 @@ static void sweep_grip(sweep *t, grip *q) {
     double next[2] = {0, 0}, limit = q->law->stick * t->z[t->s.normal_of[q->law->contact]];
     if (!(q->mobility > 0)) return;
     for (int k = 0; k < dimension; k++) {
-        q->rate[k] = q->b[k] + dot(q->row[k], t->y, n);
+        q->rate[k] = q->b[k] + dense_dot(q->row[k], t->y, n);
         next[k] = q->t[k] - q->rate[k] / q->mobility;
     }
     double size = sqrt(next[0] * next[0] + next[1] * next[1]), scale = size > limit ? limit / size : 1;
