@@ -62,6 +62,10 @@ typedef struct abut_index_facts {
 } abut_index_facts;
 ABUT_API abut_index_facts abut_index_facts_of(const abut_index *index);
 
+/* Whether the index was built for this solid (by content hash).  Asked together with another one it answers
+ * `outside`, a negative number of runs, or ABUT_INVALID. */
+ABUT_API bool abut_index_fits(const abut_index *index, const abut_solid *solid);
+
 /* Where something lies.  `id` is the number of the solid's vertex, edge or face, -1 inside and outside. */
 typedef enum abut_place_kind {
     ABUT_OUTSIDE,

@@ -346,6 +346,8 @@ static bool write_cells(const carver *c, vec3 origin, const pair_array *pairs, a
 abut_status abut_index_cells(const abut_context *context, const abut_index *index, const abut_solid *solid,
                              abut_cells *cells, abut_error *error) {
     memset(cells, 0, sizeof *cells);
+    if (!abut_index_fits(index, solid))
+        return fail(error, ABUT_INVALID, "the index belongs to another solid; build it for this one");
     carver c = {.context = context, .nodes = index_nodes(index), .thin = 1e-13 * solid->diagonal};
     pair_array pairs = {0};
     bool good = carve(&c, index->root, index->bounds) && find_pairs(&c, solid->weld, &pairs) &&

@@ -168,7 +168,7 @@ abut_place index_classify_point(const abut_index *index, const abut_solid *solid
 
 abut_place abut_index_point(const abut_index *index, const abut_solid *solid, abut_vec3 point,
                             double epsilon) {
-    assert(index->solid_hash == solid->hash);
+    if (!abut_index_fits(index, solid)) return (abut_place){ABUT_OUTSIDE, -1};
     return index_classify_point(index, solid, vec3_sub(point, solid->origin), epsilon);
 }
 
@@ -177,7 +177,7 @@ abut_place abut_index_point(const abut_index *index, const abut_solid *solid, ab
 void abut_index_points(const abut_index *index, const abut_solid *solid, const abut_vec3 *points,
                        int64_t count, double epsilon, abut_place *places) {
     enum { LANES = 8 };
-    assert(index->solid_hash == solid->hash);
+    bool fits = abut_index_fits(index, solid);
     const index_node *nodes = index_nodes(index);
     double band = epsilon + index->slack;
     vec3 x[LANES];
@@ -190,7 +190,7 @@ void abut_index_points(const abut_index *index, const abut_solid *solid, const a
             int64_t i = next++;
             x[lanes] = vec3_sub(points[i], solid->origin);
             places[i] = (abut_place){ABUT_OUTSIDE, -1};
-            if (is_outside_box(index, x[lanes], epsilon)) continue;
+            if (!fits || is_outside_box(index, x[lanes], epsilon)) continue;
             code[lanes] = index->root, near[lanes] = 0, number[lanes++] = i;
         }
         if (lanes == 0) return;

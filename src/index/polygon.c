@@ -252,8 +252,9 @@ abut_status index_classify_polygon(const abut_context *context, const abut_index
 abut_status abut_index_polygon(const abut_context *context, const abut_index *index, const abut_solid *solid,
                                const abut_vec3 *polygon, int count, double epsilon, abut_parts *parts,
                                abut_error *error) {
-    assert(index->solid_hash == solid->hash);
     memset(parts, 0, sizeof *parts);
+    if (!abut_index_fits(index, solid))
+        return fail(error, ABUT_INVALID, "the index belongs to another solid; build it for this one");
     if (count < 3) return fail(error, ABUT_INVALID, "the polygon has %d corners; it needs at least 3", count);
     vec3 *corners = mem_alloc(context, (size_t)count, sizeof *corners);
     if (!corners) return fail_memory(error);

@@ -424,7 +424,7 @@ int index_classify_segment(const abut_index *index, const abut_solid *solid, vec
 
 int abut_index_segment(const abut_index *index, const abut_solid *solid, abut_vec3 from, abut_vec3 to,
                        double epsilon, abut_run *runs, int capacity) {
-    assert(index->solid_hash == solid->hash);
+    if (!abut_index_fits(index, solid)) return -1;
     return index_classify_segment(index, solid, vec3_sub(from, solid->origin), vec3_sub(to, solid->origin),
                                   epsilon, runs, capacity);
 }

@@ -27,6 +27,9 @@ abut_index_facts abut_index_facts_of(const abut_index *index) {
                               .method = (abut_index_method)index->method};
 }
 
+bool abut_index_fits(const abut_index *index, const abut_solid *solid) {
+    return index->solid_hash == solid->hash;
+}
 int32_t abut_index_root(const abut_index *index) { return index->root; }
 abut_place abut_index_leaf(int32_t child) { return index_place(child); }
 

@@ -125,6 +125,72 @@ static void test_every_entity_is_a_leaf(void **state) {
     }
 }
 
+/* The descent of section 2.4 as the paper has it, without epsilon's extras: above, on or below each plane. */
+static int32_t plain_descent(const abut_index *index, vec3 x, double tolerance) {
+    int32_t code = index->root;
+    while (code >= 0) {
+        const index_node *n = &index_nodes(index)[code];
+        double d = plane_distance(n->cut, x);
+        code = n->child[d > tolerance ? INDEX_ABOVE : d < -tolerance ? INDEX_BELOW : INDEX_ON];
+    }
+    return code;
+}
+
+/* The trees in the cut planes show the cross-section of the solid: points on cut planes, and on lines in
+ * them, get the right leaf by the plain descent.  Points within 1e-6 of the boundary that are not within 1e-8
+ * of it are skipped: which side of an edge they are on is not for a plain descent to say. */
+static void test_cross_sections(void **state) {
+    (void)state;
+    const char *files[] = {"meshes/solid/l_bracket.obj",     "meshes/solid/comb.obj",
+                           "meshes/solid/gear_z12.obj",      "meshes/table1/torus_10.obj",
+                           "meshes/table1/sphere_08.obj",    "meshes/broken/ngon_hole_bridge.obj",
+                           "meshes/solid/jigsaw_socket.obj", "meshes/real/ripc_chain_link.obj"};
+    uint64_t seed = 71;
+    for (int f = 0; f < COUNT_OF(files); f++) {
+        abut_solid *solid = oracle_load(support_shared(files[f]));
+        oracle o = oracle_make(solid);
+        for (int method = ABUT_INDEX_HYBRID; method <= ABUT_INDEX_FIRST; method++) {
+            abut_index *index = build(solid, (abut_index_method)method);
+            int on = 0, off = 0;
+            for (int i = 0; i < 4000; i++) {
+                const index_node *n = &index_nodes(index)[random_bits(&seed) % (uint64_t)index->space_count];
+                vec3 x = {random_range(&seed, o.bounds.lower.x, o.bounds.upper.x),
+                          random_range(&seed, o.bounds.lower.y, o.bounds.upper.y),
+                          random_range(&seed, o.bounds.lower.z, o.bounds.upper.z)};
+                x = vec3_axpy(x, -plane_distance(n->cut, x), n->cut.n);
+                if (i % 2 && n->child[INDEX_ON] >= 0) { /* and on a line of it */
+                    plane m = index_nodes(index)[n->child[INDEX_ON]].cut;
+                    x = vec3_axpy(x, -plane_distance(m, x), m.n);
+                }
+                double margin;
+                abut_place wide = oracle_place(solid, x, 1e-6 * solid->diagonal, &margin);
+                abut_place got = index_place(plain_descent(index, x, 1e-12 * solid->diagonal));
+                /* the reduced index leaves it to the B-rep where on the line of an edge the edge is */
+                if (method == ABUT_INDEX_HYBRID && got.kind == ABUT_ON_EDGE) continue;
+                int winding;
+                if (wide.kind == ABUT_OUTSIDE && oracle_winding(&o, x, &winding)) {
+                    off++;
+                    if (got.kind != (winding > 0 ? ABUT_INSIDE : ABUT_OUTSIDE))
+                        fail_msg("%s, %s: (%.17g %.17g %.17g) on a cut plane is %s %d, winding %d", files[f],
+                                 abut_index_method_name((abut_index_method)method), x.x, x.y, x.z,
+                                 abut_place_kind_name(got.kind), (int)got.id, winding);
+                } else if (wide.kind == ABUT_ON_FACE &&
+                           oracle_distance(solid, wide, x) < 1e-12 * solid->diagonal) {
+                    on++;
+                    if (got.kind != wide.kind || got.id != wide.id)
+                        fail_msg("%s, %s: (%.17g %.17g %.17g) on face %d is %s %d", files[f],
+                                 abut_index_method_name((abut_index_method)method), x.x, x.y, x.z,
+                                 (int)wide.id, abut_place_kind_name(got.kind), (int)got.id);
+                }
+            }
+            if (off < 100 || on < 10) fail_msg("%s: %d off, %d on", files[f], off, on);
+            abut_index_free(NULL, index);
+        }
+        oracle_free(&o);
+        abut_solid_free(NULL, solid);
+    }
+}
+
 static void test_threads_give_equal_bits(void **state) {
     (void)state;
     abut_solid *solid = oracle_load(support_shared("meshes/solid/bolt_m10.obj"));
@@ -204,11 +270,11 @@ static void test_budget_and_options(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table1_spheres),         cmocka_unit_test(test_table1_tori),
-        cmocka_unit_test(test_convex_autopartition),   cmocka_unit_test(test_sphere_128),
-        cmocka_unit_test(test_every_entity_is_a_leaf), cmocka_unit_test(test_threads_give_equal_bits),
-        cmocka_unit_test(test_save_and_load),          cmocka_unit_test(test_memory_runs_out),
-        cmocka_unit_test(test_budget_and_options),
+        cmocka_unit_test(test_table1_spheres),          cmocka_unit_test(test_table1_tori),
+        cmocka_unit_test(test_convex_autopartition),    cmocka_unit_test(test_sphere_128),
+        cmocka_unit_test(test_every_entity_is_a_leaf),  cmocka_unit_test(test_cross_sections),
+        cmocka_unit_test(test_threads_give_equal_bits), cmocka_unit_test(test_save_and_load),
+        cmocka_unit_test(test_memory_runs_out),         cmocka_unit_test(test_budget_and_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
