@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { MOST_ROUNDS = 8, MOST_REFINEMENTS = 3 };
+enum { MOST_ROUNDS = 20, MOST_REFINEMENTS = 3, PATIENCE = 2 };
 #define DELTA 1e-9
 
 typedef struct small {
@@ -90,23 +90,40 @@ static uint8_t wanted_state(const small *s, int i, double unit) {
     return w > slack ? ABUT_LCP_FREE : ABUT_LCP_AT_UPPER;
 }
 
-/* Exchanges rows until all signs are right; false when that takes too long. */
+/* Exchanges rows until all signs are right: all that violate theirs while their number falls, otherwise the
+ * last one only (Murty 1974), which cannot cycle. False when that takes too long. */
 static bool exchange(small *s, double unit, abut_lcp_result *result) {
+    int best = s->size + 1, patience = PATIENCE;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         uint8_t wanted[LCP_SMALL];
-        int violations = 0;
-        if (result) factor(s), result->factorizations++;
+        int violations = 0, last = 0;
+        factor(s), result->factorizations++;
         solve(s);
         evaluate(s);
-        for (int i = 0; i < s->size; i++)
-            wanted[i] = wanted_state(s, i, unit), violations += wanted[i] != s->state[i];
+        for (int i = 0; i < s->size; i++) {
+            wanted[i] = wanted_state(s, i, unit);
+            if (wanted[i] != s->state[i]) violations++, last = i;
+        }
         if (violations == 0) return true;
-        if (!result) return false; /* a refinement must not change the active set */
-        for (int i = 0; i < s->size; i++) s->state[i] = wanted[i], put_at_bound(s, i);
+        patience = violations < best ? PATIENCE : patience - 1;
+        best = violations < best ? violations : best;
+        for (int i = patience >= 0 ? 0 : last; i <= last; i++) {
+            result->pivots += wanted[i] != s->state[i];
+            s->state[i] = wanted[i], put_at_bound(s, i);
+        }
         evaluate(s);
-        result->pivots += violations;
     }
     return false;
+}
+
+/* A proximal step with the same factor; false when a sign turns out wrong after all. */
+static bool refine(small *s, double unit) {
+    memcpy(s->center, s->z, (size_t)s->size * sizeof(double));
+    solve(s);
+    evaluate(s);
+    for (int i = 0; i < s->size; i++)
+        if (wanted_state(s, i, unit) != s->state[i]) return false;
+    return true;
 }
 
 /* The largest violation in units of max |b|, and what rounding allows. */
@@ -154,8 +171,7 @@ bool lcp_small(const abut_lcp *problem, const lcp_rows *rows, const int *member,
         if (64 * attainable > 1e-12) return false; /* wants sums in doubled precision */
         if (residual <= 1e-14 + attainable) break;
         if (round == MOST_REFINEMENTS) return false;
-        memcpy(s.center, s.z, (size_t)count * sizeof(double));
-        if (!exchange(&s, unit, NULL)) return false;
+        if (!refine(&s, unit)) return false;
     }
     for (int i = 0; i < count; i++) {
         bool zero = s.state[i] == ABUT_LCP_FREE || fabs(s.w[i]) <= 4 * LCP_ROUNDING * s.size_of_row[i];
