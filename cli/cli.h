@@ -22,8 +22,8 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
       "where points and segments from standard input lie: inside, outside, or on which entity")           \
     X(distance, "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--angle RADIANS] [--json]",               \
       "convex hulls of two meshes: growth distance, normal, features, contact points")                    \
-    X(evaluate, "SURFACE --patch N --at U,V [--derivatives 0..3] [--json]",                               \
-      "a point of a smooth surface and its partial derivatives")                                          \
+    X(evaluate, "SURFACE [--patch N] [--at U,V] [--derivatives 0..3] [--smooth] [--refine N] [--json]",   \
+      "a point of a smooth surface and its partial derivatives; without --at what the surface is")        \
     X(index,                                                                                              \
       "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--picture OUT.svg] [--json]", \
       "builds the B-rep index: nodes, height, average height, cells, build time")                         \

@@ -131,6 +131,7 @@ ABUT_API void abut_surface_free(const abut_context *context, abut_surface *surfa
 
 ABUT_API int abut_surface_patch_count(const abut_surface *surface);
 ABUT_API uint64_t abut_surface_hash(const abut_surface *surface);
+ABUT_API bool abut_surface_is_closed(const abut_surface *surface); /* every edge has a neighbour */
 typedef struct abut_patch_facts {
     abut_patch_kind kind;
     int sides;             /* of the domain polygon */

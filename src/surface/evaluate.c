@@ -16,6 +16,7 @@ void abut_surface_free(const abut_context *context, abut_surface *surface) {
 
 int abut_surface_patch_count(const abut_surface *surface) { return surface->patch_count; }
 uint64_t abut_surface_hash(const abut_surface *surface) { return surface->hash; }
+bool abut_surface_is_closed(const abut_surface *surface) { return surface->closed; }
 
 abut_patch_facts abut_surface_patch_facts(const abut_surface *surface, int index) {
     const patch *p = surface_patch(surface, index);

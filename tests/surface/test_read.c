@@ -109,8 +109,46 @@ static void test_memory(void **state) {
     assert_true(support_fail_each(read_once, (void *)(uintptr_t)kry) > 4);
 }
 
+/* The command: a point, the surface as a whole, and wrong calls. */
+static void test_command(void **state) {
+    (void)state;
+    const char *cage = support_temporary("octahedron.obj");
+    const char *text =
+        "v 1 0 0\nv 0 1 0\nv -1 0 0\nv 0 -1 0\nv 0 0 1\nv 0 0 -1\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"
+        "f 2 1 6\nf 3 2 6\nf 4 3 6\nf 1 4 6\n";
+    char path[512];
+    snprintf(path, sizeof path, "%s", cage);
+    support_write(path, text, strlen(text));
+    support_output out = support_run(NULL, "evaluate", path, "--patch", "0", "--at", "0,0", "--json", NULL);
+    assert_int_equal(out.status, 0);
+    /* the limit of a vertex of valence 4: weight 8a/(3 + 8a), a = 31/64, on the mean of its ring, the origin
+     */
+    assert_non_null(strstr(out.out, "0.43636363636363"));
+    assert_non_null(strstr(out.out, "\"regular\": false"));
+    support_output_free(&out);
+    out = support_run(NULL, "evaluate", path, "--smooth", "--json", NULL);
+    assert_int_equal(out.status, 0);
+    assert_non_null(strstr(out.out, "\"s-patch\": 6"));
+    assert_non_null(strstr(out.out, "\"closed\": true"));
+    support_output_free(&out);
+    out = support_run(NULL, "evaluate", path, "--smooth", NULL);
+    assert_non_null(strstr(out.out, "6 S-patches of valence 4"));
+    support_output_free(&out);
+    const char *wrong[][2] = {{"--at", "1"}, {"--patch", "x"}, {"--refine", "9"}, {"--derivatives", "4"}};
+    for (int i = 0; i < COUNT_OF(wrong); i++) {
+        out = support_run(NULL, "evaluate", path, wrong[i][0], wrong[i][1], NULL);
+        assert_int_equal(out.status, 2);
+        support_output_free(&out);
+    }
+    out = support_run(NULL, "evaluate", path, "--patch", "8", "--at", "0,0", NULL);
+    assert_int_equal(out.status, 2);
+    assert_non_null(strstr(out.err, "patches 0 to 7"));
+    support_output_free(&out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_points), cmocka_unit_test(test_bad_points),
-                                       cmocka_unit_test(test_kry_scene), cmocka_unit_test(test_memory)};
+                                       cmocka_unit_test(test_kry_scene), cmocka_unit_test(test_memory),
+                                       cmocka_unit_test(test_command)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
