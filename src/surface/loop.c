@@ -113,7 +113,13 @@ static bool is_sound(const abut_surface *s) {
 static abut_status smooth_levels(const abut_context *context, loop_mesh *m, int refine,
                                  abut_surface **surface, abut_error *error) {
     abut_status status = ABUT_OK;
+    box bounds = box_empty();
     *surface = NULL;
+    for (int64_t v = 0; v < m->point_count; v++) bounds = box_add_point(bounds, m->points[v]);
+    double size = box_diagonal(bounds);
+    if (!(size > 1e-50 && size < 1e50)) /* fourth powers of lengths must be numbers */
+        return fail(error, ABUT_INVALID,
+                    "the cage has the size %g; scale it to something between 1e-50 and 1e50", size);
     for (int level = 1; level <= (refine ? refine : 4) && status == ABUT_OK; level++) {
         loop_mesh fine;
         status = loop_mesh_refine(m, &fine, error);

@@ -318,6 +318,29 @@ static void test_open(void **state) {
     abut_surface_free(NULL, s);
 }
 
+/* Any size that lengths can have works alike; absurd ones are refused. */
+static void test_sizes(void **state) {
+    (void)state;
+    uint64_t seed = 27;
+    double_cone d;
+    make_double_cone(&d, 5, 0.05, &seed);
+    static const double scales[] = {1e-40, 1e-6, 1e6, 1e40};
+    for (int i = 0; i < COUNT_OF(scales); i++) {
+        abut_loop_options o = {.form = ABUT_LOOP_SMOOTH, .refine = 1, .scale = scales[i]};
+        abut_surface *s = NULL;
+        assert_int_equal(abut_surface_loop(NULL, &d.mesh, &o, &s, NULL), ABUT_OK);
+        check_holes(s, 1e-9);
+        abut_surface_free(NULL, s);
+    }
+    abut_loop_options o = {.form = ABUT_LOOP_SMOOTH, .refine = 1, .scale = 1e100};
+    abut_surface *s = NULL;
+    abut_error error;
+    assert_int_equal(abut_surface_loop(NULL, &d.mesh, &o, &s, &error), ABUT_INVALID);
+    o.scale = 1e-100;
+    assert_int_equal(abut_surface_loop(NULL, &d.mesh, &o, &s, &error), ABUT_INVALID);
+    assert_null(s);
+}
+
 static abut_status build_once(const abut_context *context, void *user) {
     abut_surface *s = NULL;
     abut_loop_options o = {.form = ABUT_LOOP_SMOOTH, .refine = 1, .scale = 1};
@@ -338,7 +361,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_great_circles), cmocka_unit_test(test_torus),      cmocka_unit_test(test_holes),
         cmocka_unit_test(test_six_sides),     cmocka_unit_test(test_loop_walks), cmocka_unit_test(test_spot),
-        cmocka_unit_test(test_open),          cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_open),          cmocka_unit_test(test_memory),     cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
