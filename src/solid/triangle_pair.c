@@ -112,7 +112,12 @@ static bool meet_apart(const vec3 *position, const int32_t a[3], const int32_t b
     return false;
 }
 
+/* Polygons that visit a vertex twice may leave triangles that are only an edge, which their neighbours have
+ * too. */
+static bool is_edge(const int32_t t[3]) { return t[0] == t[1] || t[1] == t[2] || t[2] == t[0]; }
+
 bool intersect_triangles(const vec3 *position, const int32_t a[3], const int32_t b[3], bool same_plane) {
+    if (is_edge(a) || is_edge(b)) return false;
     int shared = 0, sum_a = 0, sum_b = 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
