@@ -60,41 +60,81 @@ static bool box_inside(box inner, box outer) {
            inner.lower.z >= outer.lower.z && inner.upper.z <= outer.upper.z;
 }
 
+/* ---- nesting */
+
+typedef struct nest {
+    topology *t;
+    int32_t *start, *faces; /* faces of shell k: faces[start[k]] .. faces[start[k + 1] - 1] */
+    box *boxes;
+    int *depth, *within;
+    bool *touch;
+} nest;
+
+/* A shell lies in another when one of its points does. */
+static void compare(nest *n, int32_t inner, int32_t outer) {
+    if (!box_inside(n->boxes[inner], n->boxes[outer])) return;
+    const int32_t *faces = n->faces + n->start[outer];
+    int32_t count = n->start[outer + 1] - n->start[outer];
+    vec3 p = topology_at(n->t, topology_first(n->t, n->faces[n->start[inner]]));
+    int winding;
+    if (!shell_winding(n->t, faces, count, p, &winding)) {
+        n->touch[inner] = true;
+        return;
+    }
+    n->depth[inner] += winding;
+    if (n->within) n->within[inner] += winding != 0;
+}
+
+static int by_lower_x(const void *user, const void *a, const void *b) {
+    const box *boxes = user;
+    int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
+    double x = boxes[i].lower.x, y = boxes[j].lower.x;
+    return x != y ? (x < y ? -1 : 1) : i < j ? -1 : i > j;
+}
+
+/* A sweep along x over the boxes: each shell is compared with those that the sweep has not left behind. */
+static bool sweep(nest *n, int32_t count, int32_t *order, int32_t *active) {
+    for (int32_t k = 0; k < count; k++) order[k] = k;
+    if (!sort_stable(n->t->context, order, (size_t)count, sizeof *order, by_lower_x, n->boxes)) return false;
+    int32_t open = 0;
+    for (int32_t k = 0; k < count; k++) {
+        int32_t here = order[k], kept = 0;
+        for (int32_t i = 0; i < open; i++) {
+            if (n->boxes[active[i]].upper.x < n->boxes[here].lower.x) continue;
+            compare(n, here, active[i]);
+            compare(n, active[i], here);
+            active[kept++] = active[i];
+        }
+        active[kept] = here;
+        open = kept + 1;
+    }
+    return true;
+}
+
 abut_status shells_nest(topology *t, const int32_t *component, int32_t shell_count, int *depth, bool *touch,
                         int *within, abut_error *error) {
     for (int32_t k = 0; k < shell_count; k++) depth[k] = 0, touch[k] = false;
     for (int32_t k = 0; within && k < shell_count; k++) within[k] = 0;
     if (shell_count < 2) return ABUT_OK;
     scratch *s = &t->memory;
-    int32_t *start = scratch_clear(s, (int64_t)shell_count + 2, sizeof *start);
-    int32_t *faces = scratch_take(s, t->face_count, sizeof *faces);
-    box *boxes = scratch_take(s, shell_count, sizeof *boxes);
-    if (!start || !faces || !boxes) return fail_memory(error);
-    for (int32_t k = 0; k < shell_count; k++) boxes[k] = box_empty();
+    nest n = {.t = t, .depth = depth, .within = within, .touch = touch};
+    n.start = scratch_clear(s, (int64_t)shell_count + 2, sizeof *n.start);
+    n.faces = scratch_take(s, t->face_count, sizeof *n.faces);
+    n.boxes = scratch_take(s, shell_count, sizeof *n.boxes);
+    int32_t *order = scratch_take(s, 2 * (int64_t)shell_count, sizeof *order);
+    if (!n.start || !n.faces || !n.boxes || !order) return fail_memory(error);
+    for (int32_t k = 0; k < shell_count; k++) n.boxes[k] = box_empty();
     for (int32_t c = 0; c < t->corner_count; c++) {
         int32_t k = component[t->face[c]];
-        boxes[k] = box_add_point(boxes[k], topology_at(t, c));
+        n.boxes[k] = box_add_point(n.boxes[k], topology_at(t, c));
     }
-    for (int32_t f = 0; f < t->face_count; f++) start[component[f] + 2]++;
-    for (int32_t k = 0; k < shell_count; k++) start[k + 2] += start[k + 1];
-    for (int32_t f = 0; f < t->face_count; f++) faces[start[component[f] + 1]++] = f;
-    for (int32_t k = 0; k < shell_count; k++) {
-        vec3 p = topology_at(t, topology_first(t, faces[start[k]]));
-        for (int32_t outer = 0; outer < shell_count; outer++) {
-            int winding;
-            if (outer == k || !box_inside(boxes[k], boxes[outer])) continue;
-            if (!shell_winding(t, faces + start[outer], start[outer + 1] - start[outer], p, &winding)) {
-                touch[k] = true;
-                continue;
-            }
-            depth[k] += winding;
-            if (within) within[k] += winding != 0;
-        }
-    }
-    scratch_drop(s, start);
-    scratch_drop(s, faces);
-    scratch_drop(s, boxes);
-    return ABUT_OK;
+    for (int32_t f = 0; f < t->face_count; f++) n.start[component[f] + 2]++;
+    for (int32_t k = 0; k < shell_count; k++) n.start[k + 2] += n.start[k + 1];
+    for (int32_t f = 0; f < t->face_count; f++) n.faces[n.start[component[f] + 1]++] = f;
+    bool fine = sweep(&n, shell_count, order, order + shell_count);
+    void *done[] = {n.start, n.faces, n.boxes, order};
+    for (int i = 0; i < COUNT_OF(done); i++) scratch_drop(s, done[i]);
+    return fine ? ABUT_OK : fail_memory(error);
 }
 
 shell_verdict shells_judge(double volume, int depth, bool touches) {

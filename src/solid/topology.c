@@ -5,11 +5,11 @@
 
 /* ---- scratch */
 
-/* A waiting block that is large enough and at most a quarter larger. */
+/* A waiting block that is large enough and at most half larger. */
 static int find_waiting(const scratch *s, size_t bytes) {
     int best = -1;
     for (int i = 0; i < s->used; i++)
-        if (s->items[i].waiting && s->items[i].bytes >= bytes && s->items[i].bytes - bytes <= bytes / 4 &&
+        if (s->items[i].waiting && s->items[i].bytes >= bytes && s->items[i].bytes - bytes <= bytes / 2 &&
             (best < 0 || s->items[i].bytes < s->items[best].bytes))
             best = i;
     return best;
@@ -282,7 +282,7 @@ abut_status topology_make(topology *t, const abut_context *context, const abut_m
     abut_status status = check_numbers(mesh, error);
     if (status) return status;
     t->corner_count = (int32_t)mesh->corner_count, t->face_count = (int32_t)mesh->face_count;
-    t->memory.keep = 24 * (size_t)mesh->corner_count;
+    t->memory.keep = 36 * (size_t)mesh->corner_count;
     status = find_frame(t, error);
     if (status) return status;
     t->weld = fmax(weld, 1e-15) * t->diagonal;

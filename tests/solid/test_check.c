@@ -407,6 +407,75 @@ static void test_triangle_pairs(void **unused) {
         }
 }
 
+/* Random damage to a good mesh: corners changed, points moved onto others or onto edges, faces dropped,
+ * doubled and reversed.  Whatever comes out, checking, building and repairing agree with each other (in check
+ * and repair). */
+static void damage(uint64_t *state) {
+    int64_t corners = kit.face_start[kit.face_count];
+    switch (support_int(state, 0, 6)) {
+    case 0:
+        kit.corners[support_int(state, 0, (int)corners - 1)] =
+            support_int(state, 0, (int)kit.point_count - 1);
+        break;
+    case 1:
+        kit.points[support_int(state, 0, (int)kit.point_count - 1)] =
+            kit.points[support_int(state, 0, (int)kit.point_count - 1)];
+        break;
+    case 2: {
+        vec3 p = kit.points[support_int(state, 0, (int)kit.point_count - 1)];
+        vec3 q = kit.points[support_int(state, 0, (int)kit.point_count - 1)];
+        kit.points[support_int(state, 0, (int)kit.point_count - 1)] = vec3_lerp(p, q, 0.5);
+        break;
+    }
+    case 3: {
+        abut_mesh m = kit_mesh(&kit);
+        swap_corners(&m, support_int(state, 0, (int)kit.face_count - 1));
+        break;
+    }
+    case 4: {
+        int64_t f = support_int(state, 0, (int)kit.face_count - 1), first = kit.face_start[f];
+        kit_face(&kit, (int)(kit.face_start[f + 1] - first), kit.corners + first);
+        break;
+    }
+    case 5:
+        if (kit.face_count > 4) kit.face_count--;
+        break;
+    default: {
+        vec3 *p = &kit.points[support_int(state, 0, (int)kit.point_count - 1)];
+        *p = vec3_add(*p, support_vec(state, support_int(state, 0, 1) ? 1 : 1e-9));
+    }
+    }
+}
+
+static void test_random_damage(void **unused) {
+    (void)unused;
+    uint64_t state = 21;
+    int valid = 0, mended = 0;
+    for (int round = 0; round < 3000; round++) {
+        memset(&kit, 0, sizeof kit);
+        kit_add_box(&kit, vec3_make(0, 0, 0), vec3_make(3, 3, 3), round & 1, 1);
+        if (round & 2) kit_add_box(&kit, vec3_make(1, 1, 1), vec3_make(2, 2, 2), round & 4, -1);
+        if (round & 8)
+            kit_add_box(&kit, vec3_make(3, 1, 1), vec3_make(4, 2, 2), true, 1); /* touches a face */
+        for (int i = support_int(&state, 0, 3); i > 0; i--) damage(&state);
+        abut_mesh m = kit_mesh(&kit), *repaired = NULL;
+        abut_report *r = check(&m);
+        valid += r->is_valid;
+        abut_report_free(NULL, r);
+        abut_error error = {0};
+        abut_status status = abut_mesh_repair(NULL, &m, NULL, &repaired, &r, &error);
+        assert_true(status == ABUT_OK || status == ABUT_INVALID);
+        abut_report_free(NULL, r);
+        if (status) continue;
+        mended++;
+        r = check(repaired);
+        assert_true(r->is_valid);
+        abut_report_free(NULL, r);
+        abut_mesh_free(NULL, repaired);
+    }
+    assert_true(valid > 100 && mended > valid);
+}
+
 /* ---- shared files */
 
 static void test_broken_files(void **unused) {
@@ -504,6 +573,6 @@ int main(void) {
         cmocka_unit_test(test_moebius),        cmocka_unit_test(test_small_features),
         cmocka_unit_test(test_hostile),        cmocka_unit_test(test_crossings),
         cmocka_unit_test(test_triangle_pairs), cmocka_unit_test(test_broken_files),
-        cmocka_unit_test(test_memory)};
+        cmocka_unit_test(test_random_damage),  cmocka_unit_test(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
