@@ -340,6 +340,17 @@ static abut_status make_push(strike *s, spatial *push, abut_error *error) {
     return ABUT_OK;
 }
 
+static abut_status check_finite(const strike *s, abut_error *error) {
+    for (int i = 0; i < s->g->contact_count; i++)
+        if (!isfinite(approach_of(s, i)))
+            return fail(
+                error, ABUT_INVALID,
+                "the contact between bodies %d and %d has a speed that is not finite; look at its place and "
+                "normal and at their motions",
+                s->g->contacts[i].a, s->g->contacts[i].b);
+    return ABUT_OK;
+}
+
 abut_status impact_solve(group *g, const impact_config *config, const group_scratch *scratch,
                          spatial *velocities, contact_impulse *impulses, double *row_impulses,
                          impact_result *result, abut_error *error) {
@@ -363,7 +374,8 @@ abut_status impact_solve(group *g, const impact_config *config, const group_scra
         s.energy = group_kinetic_energy(g, velocities);
         *result = (impact_result){.energy_before = s.energy, .restitution_scale = 1};
         s.nothing = config->tolerance > 0 ? config->tolerance : 1e-12 * largest_speed(&s);
-        if (config->without_impact)
+        status = check_finite(&s, error);
+        if (status == ABUT_OK && config->without_impact)
             status = make_push(&s, arena_alloc(a, (size_t)g->body_count + 1, sizeof(spatial)), error);
     }
     if (status == ABUT_OK && config->model == ABUT_PROPAGATION && !config->without_impact)

@@ -133,6 +133,23 @@ static void add_known_forces(group_system *s, spatial *wrenches) {
             spatial_add(s->base[i], body_apply(&g->inertias[i], g->motions[i].rotation, wrenches[i]));
 }
 
+/* Numbers that are not finite come from outside: a user's force, a pose, a contact normal. */
+static abut_status check_finite(const group_system *s, abut_error *error) {
+    for (int i = 0; i < s->g->body_count; i++)
+        if (!vec3_is_finite(s->base[i].linear) || !vec3_is_finite(s->base[i].angular))
+            return fail(error, ABUT_INVALID,
+                        "body %d has a %s that is not finite; look at the forces on it and at its motion", i,
+                        s->level == SYSTEM_FORCES ? "free acceleration" : "velocity");
+    for (int i = 0; i < s->count; i++)
+        if (!isfinite(s->b[i]))
+            return fail(
+                error, ABUT_INVALID,
+                "a hinge or contact between bodies %d and %d has a rate that is not finite; look at its "
+                "place, normal and axis",
+                s->rows[i].a, s->rows[i].b);
+    return ABUT_OK;
+}
+
 abut_status system_build(const group *g, const system_config *config, arena *scratch, group_system *out,
                          abut_error *error) {
     size_t most = (size_t)g->row_count + 6 * (size_t)g->contact_count + 1, bodies = (size_t)g->body_count + 1;
@@ -165,7 +182,7 @@ abut_status system_build(const group *g, const system_config *config, arena *scr
     for (int i = 0; i < g->body_count; i++) out->base[i] = config->base[i];
     if (config->level == SYSTEM_FORCES) add_known_forces(out, wrenches);
     system_rates(out, out->base, out->b);
-    return ABUT_OK;
+    return check_finite(out, error);
 }
 
 void system_apply(const group_system *s, const double *z, spatial *x) {

@@ -334,6 +334,80 @@ static void three_feet(void **state) {
     little_close(&w);
 }
 
+/* A conveyor belt: a kinematic floor that moves with 2 m/s.  A block at rest on it is dragged with mu g; one
+ * that moves with it sticks, also when the belt speeds up by less than mu g; beyond, it stays behind. */
+static void conveyor_belt(void **state) {
+    (void)state;
+    little w;
+    int block = make_block(&w, 0, 0, -10, 0.3, 0.5);
+    spatial prescribed[2] = {{{0, 0, 0}, {0, 0, 0}}, {{0, 0, 0}, {0, 0, 0}}};
+    w.g.prescribed = prescribed;
+    w.motions[0].velocity.linear.x = 2;
+    little_choose(&w);
+    assert_int_equal(w.contacts[0].mode, FRICTION_SLIP);
+    assert_close(w.x[block].linear.x, 3, 1e-12);
+    w.motions[block].velocity.linear.x = 2;
+    static const double belt[3] = {0, 2.9, 3.1}, want[3] = {0, 2.9, 3};
+    for (int i = 0; i < 3; i++) {
+        for (int c = 0; c < 4; c++) w.contacts[c].point.at_rate = vec3_make(2, 0, 0);
+        prescribed[0].linear.x = belt[i];
+        little_choose(&w);
+        assert_int_equal(w.forces.outcome, FORCES_SOLVED);
+        assert_int_equal(w.contacts[0].mode, i < 2 ? FRICTION_STICK : FRICTION_SLIP);
+        assert_close(w.x[block].linear.x, want[i], 1e-12);
+        if (i == 2) assert_close(w.contacts[0].slip_along.x, -1, 1e-12);
+    }
+    little_close(&w);
+}
+
+/* A ball on a turntable (04-turntable): rolling without slip, its centre turns with 2/7 of the table's rate:
+ * a = (2/7) W x v for a solid ball. */
+static void ball_on_a_turntable(void **state) {
+    (void)state;
+    little w;
+    little_open(&w);
+    int table = little_fixed(&w), ball = little_body(&w, 1, vec3_make(0.4, 0.4, 0.4), vec3_make(2, 0, 1));
+    vec3 turn = {0, 0, 0.7}, v = {0.3, 0.5, 0};
+    w.motions[table].velocity.angular = turn;
+    /* contact at (2, 0, 0): the table moves with turn x r there; v + w x (-z) = turn x r */
+    vec3 floor_speed = vec3_cross(turn, vec3_make(2, 0, 0)), slip = vec3_sub(floor_speed, v);
+    w.motions[ball].velocity =
+        (spatial){v, vec3_make(slip.y, -slip.x, 0)}; /* w x (0, 0, -1) = (-w.y, w.x, 0) */
+    little_gravity(&w, vec3_make(0, 0, -10));
+    w.friction = coulomb(0.9);
+    little_contact(&w, ball, table, vec3_make(2, 0, 0), up);
+    w.contacts[0].point.at_rate = v;
+    assert_close(vec3_length(group_contact_slip(&w.g, &w.contacts[0])), 0, 1e-14);
+    little_choose(&w);
+    assert_int_equal(w.contacts[0].mode, FRICTION_STICK);
+    vec3 want = vec3_scale(vec3_cross(turn, v), 2.0 / 7);
+    assert_close(vec3_distance(w.x[ball].linear, want), 0, 1e-13);
+    little_close(&w);
+}
+
+/* What is not a number is refused, with the body's. */
+static void not_finite_is_refused(void **state) {
+    (void)state;
+    little w;
+    int block = make_block(&w, 0, 0, -10, 0.3, 0.5);
+    forces_config config = forces_default_config();
+    abut_error error;
+    w.wrenches[block].linear.x = NAN;
+    assert_int_equal(forces_choose(&w.g, &config, &w.scratch, w.x, w.loads, w.multipliers, &w.forces, &error),
+                     ABUT_INVALID);
+    assert_non_null(strstr(error.message, "body 1"));
+    w.wrenches[block].linear.x = 0;
+    w.contacts[2].point.normal.z = INFINITY;
+    assert_int_equal(forces_solve(&w.g, &config, &w.scratch, w.x, w.loads, w.multipliers, &w.forces, &error),
+                     ABUT_INVALID);
+    impact_config hit = impact_default_config();
+    w.contacts[2].point.normal.z = NAN;
+    w.motions[block].velocity.linear.z = -1;
+    assert_int_equal(impact_solve(&w.g, &hit, &w.scratch, w.x, w.impulses, w.multipliers, &w.impact, &error),
+                     ABUT_INVALID);
+    little_close(&w);
+}
+
 /* Random stacks of points with random friction: Coulomb's law holds at every point to 1e-9, whatever was
  * chosen. */
 static void random_groups_obey_coulomb(void **state) {
@@ -389,19 +463,14 @@ static void random_groups_obey_coulomb(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(block_on_a_slope),
-        cmocka_unit_test(onset_of_slip_is_sharp),
-        cmocka_unit_test(directions_are_exact),
-        cmocka_unit_test(sliding_across_the_slope),
-        cmocka_unit_test(box_tips_on_a_slope),
-        cmocka_unit_test(rollers),
-        cmocka_unit_test(painleve_rod),
-        cmocka_unit_test(painleve_indeterminate),
-        cmocka_unit_test(static_and_dynamic),
-        cmocka_unit_test(rolling_resistance),
-        cmocka_unit_test(spinning_resistance),
-        cmocka_unit_test(three_feet),
-        cmocka_unit_test(random_groups_obey_coulomb),
+        cmocka_unit_test(block_on_a_slope),      cmocka_unit_test(onset_of_slip_is_sharp),
+        cmocka_unit_test(directions_are_exact),  cmocka_unit_test(sliding_across_the_slope),
+        cmocka_unit_test(box_tips_on_a_slope),   cmocka_unit_test(rollers),
+        cmocka_unit_test(painleve_rod),          cmocka_unit_test(painleve_indeterminate),
+        cmocka_unit_test(static_and_dynamic),    cmocka_unit_test(rolling_resistance),
+        cmocka_unit_test(spinning_resistance),   cmocka_unit_test(three_feet),
+        cmocka_unit_test(conveyor_belt),         cmocka_unit_test(ball_on_a_turntable),
+        cmocka_unit_test(not_finite_is_refused), cmocka_unit_test(random_groups_obey_coulomb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
