@@ -136,15 +136,16 @@ static inline void contact_problem_pile(contact_problem *p, int contacts, double
                                         uint64_t seed) {
     contact_problem_init(p, seed);
     while (p->contact_count < contacts) {
-        double mass = pow(ratio, contact_random(p, 0, 1)), level = floor(p->body_count / 8.0);
-        int a = contact_add_box(p, contact_random(p, 0, 8), contact_random(p, 0, 8), 0.5 + level,
-                                contact_random(p, 0.3, 1), contact_random(p, 0.3, 1),
-                                contact_random(p, 0.3, 1), mass);
+        double mass = pow(ratio, contact_random(p, 0, 1)), level = floor(p->body_count / 8.0), r[5];
+        for (int i = 0; i < 5; i++)
+            r[i] = contact_random(p, i < 2 ? 0 : 0.3,
+                                  i < 2 ? 8 : 1); /* one by one: the same for every compiler */
+        int a = contact_add_box(p, r[0], r[1], 0.5 + level, r[2], r[3], r[4], mass);
         int supports = 1 + (int)contact_random(p, 0, 3);
         for (int s = 0; s < supports; s++) {
             int back = 1 + (int)contact_random(p, 0, 12), b = a - back < 0 ? -1 : a - back;
-            double slant = contact_random(p, 0, 1) < 0.5 ? 0 : 0.7,
-                   lean[2] = {slant * contact_random(p, -1, 1), slant * contact_random(p, -1, 1)};
+            double slant = contact_random(p, 0, 1) < 0.5 ? 0 : 0.7, lean[2];
+            for (int i = 0; i < 2; i++) lean[i] = slant * contact_random(p, -1, 1);
             double normal[3] = {lean[0], lean[1], 1},
                    length = sqrt(1 + lean[0] * lean[0] + lean[1] * lean[1]);
             for (int i = 0; i < 3; i++) normal[i] /= length;
