@@ -1,20 +1,20 @@
-/* abut/run.h: a world compiled to a model, its state, and the clock that moves it.
+/* abut/sim.h: a world compiled to a model, its state, and the clock that moves it.
  *
  *     abut_model *model = NULL;
- *     abut_run *run = NULL;
+ *     abut_sim *run = NULL;
  *     abut_model_create(NULL, &world, &model, &error);
- *     abut_run_create(NULL, model, NULL, &run, &error);
+ *     abut_sim_create(NULL, model, NULL, &run, &error);
  *     for (double t = 0; t < 2; t += 1.0 / 60) {
- *         abut_run_advance(run, t + 1.0 / 60, &error);
- *         abut_motion m = abut_run_motion(run, 1);
- *         printf("%g %g\n", abut_run_time(run), m.center.z);
+ *         abut_sim_advance(run, t + 1.0 / 60, &error);
+ *         abut_motion m = abut_sim_motion(run, 1);
+ *         printf("%g %g\n", abut_sim_time(run), m.center.z);
  *     }
  *
  * The model is constant; the state is one block that can be copied, saved and restored at any time.  What
  * happens on the way (events, dense output, frames) is told through hooks.
  */
-#ifndef ABUT_RUN_H
-#define ABUT_RUN_H
+#ifndef ABUT_SIM_H
+#define ABUT_SIM_H
 
 #include "abut/world.h"
 
@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 typedef struct abut_model abut_model;
-typedef struct abut_run abut_run;
+typedef struct abut_sim abut_sim;
 
 /* ---- the model */
 
@@ -35,6 +35,9 @@ ABUT_API const char *abut_model_body_name(const abut_model *model, int body);
 ABUT_API int abut_model_find_body(const abut_model *model, const char *name); /* -1: none */
 /* Mass, centre of mass in shape axes, and inertia about it; infinite mass for fixed and kinematic bodies. */
 ABUT_API abut_mass abut_model_body_mass(const abut_model *model, int body);
+/* Whether two bodies can touch: at least one moves, not of one group, not hinged together without `collide`.
+ */
+ABUT_API bool abut_model_may_touch(const abut_model *model, int a, int b);
 ABUT_API abut_tolerances abut_model_tolerances(const abut_model *model); /* with nothing left at 0 */
 
 /* Start checks: every pair that overlaps at the start, with its depth, where, and a shift of `body[0]` that
@@ -161,35 +164,40 @@ typedef struct abut_audit {
 
 /* ---- the run */
 
-typedef struct abut_run_options {
+typedef struct abut_sim_options {
     void *user;
     /* Hooks; returning false ends the run with ABUT_CANCELLED.  Events come in order of time. */
     bool (*event)(void *user, const abut_event *event);
     bool (*segment)(void *user, const abut_segment *segment);
     int64_t event_budget; /* events in one frame before the documented fallback; 0: 100000 */
-} abut_run_options;
+} abut_sim_options;
 
-ABUT_API abut_status abut_run_create(const abut_context *context, const abut_model *model,
-                                     const abut_run_options *options, abut_run **run, abut_error *error);
-ABUT_API void abut_run_free(abut_run *run);
+ABUT_API abut_status abut_sim_create(const abut_context *context, const abut_model *model,
+                                     const abut_sim_options *options, abut_sim **run, abut_error *error);
+/* A run that begins at a snapshot instead of at time 0. */
+ABUT_API abut_status abut_sim_create_at(const abut_context *context, const abut_model *model,
+                                        const abut_sim_options *options, const void *snapshot, size_t size,
+                                        abut_sim **run, abut_error *error);
+ABUT_API void abut_sim_free(abut_sim *run);
 /* Moves the world to the time `until`, exactly. */
-ABUT_API abut_status abut_run_advance(abut_run *run, double until, abut_error *error);
+ABUT_API abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error);
 
-ABUT_API double abut_run_time(const abut_run *run);
-ABUT_API int64_t abut_run_steps(const abut_run *run);
-ABUT_API int64_t abut_run_event_count(const abut_run *run, abut_event_kind kind);
-ABUT_API abut_motion abut_run_motion(const abut_run *run, int body);
+ABUT_API double abut_sim_time(const abut_sim *run);
+ABUT_API int abut_sim_bodies(const abut_sim *run);
+ABUT_API int64_t abut_sim_steps(const abut_sim *run);
+ABUT_API int64_t abut_sim_event_count(const abut_sim *run, abut_event_kind kind);
+ABUT_API abut_motion abut_sim_motion(const abut_sim *run, int body);
 /* The contacts at the present time, with forces; the array lives until the next call on this run. */
-ABUT_API int abut_run_contacts(abut_run *run, const abut_contact **contacts);
-ABUT_API abut_energy abut_run_energy(const abut_run *run);
-ABUT_API abut_audit abut_run_audit(const abut_run *run);
+ABUT_API int abut_sim_contacts(abut_sim *run, const abut_contact **contacts);
+ABUT_API abut_energy abut_sim_energy(const abut_sim *run);
+ABUT_API abut_audit abut_sim_audit(const abut_sim *run);
 
 /* Snapshots: the whole state as one block.  Restoring it and going on gives the bits of the uninterrupted
  * run. */
-ABUT_API size_t abut_run_snapshot_size(const abut_run *run);
-ABUT_API void abut_run_snapshot(const abut_run *run, void *block);
-ABUT_API abut_status abut_run_restore(abut_run *run, const void *block, size_t size, abut_error *error);
-ABUT_API uint64_t abut_run_hash(const abut_run *run); /* of motions, time and contact memory */
+ABUT_API size_t abut_sim_snapshot_size(const abut_sim *run);
+ABUT_API void abut_sim_snapshot(const abut_sim *run, void *block);
+ABUT_API abut_status abut_sim_restore(abut_sim *run, const void *block, size_t size, abut_error *error);
+ABUT_API uint64_t abut_sim_hash(const abut_sim *run); /* of motions, time and contact memory */
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,181 @@
+/* The contacts of a run as the user sees them: touching places of a pair with one normal are one region, with
+ * its points, forces, dimension, area and centre of pressure. */
+#include "sim/exact.h"
+
+/* Places of one region: the same two bodies, one normal, one plane. */
+static bool same_region(const group_contact *c, const group_contact *d, double epsilon) {
+    if (c->a != d->a || c->b != d->b || vec3_distance(c->point.normal, d->point.normal) > 1e-5) return false;
+    return fabs(vec3_dot(c->point.normal, vec3_sub(c->point.at, d->point.at))) <= 16 * epsilon;
+}
+
+/* Twice the signed area of the triangle, seen along n. */
+static double turn(vec3 n, vec3 a, vec3 b, vec3 c) { return vec3_triple(n, vec3_sub(b, a), vec3_sub(c, a)); }
+
+typedef struct chart {
+    vec3 n, s, t;
+    const vec3 *points;
+} chart;
+
+static int along_chart(const void *user, const void *a, const void *b) {
+    const chart *c = user;
+    int i = *(const int *)a, j = *(const int *)b;
+    double x = vec3_dot(c->s, c->points[i]), y = vec3_dot(c->s, c->points[j]);
+    if (x == y) x = vec3_dot(c->t, c->points[i]), y = vec3_dot(c->t, c->points[j]);
+    return x < y ? -1 : x > y ? 1 : i - j;
+}
+
+/* Orders the places as the convex hull of the region, counter-clockwise seen from A's side (Andrew's monotone
+ * chain); places inside it come behind.  Returns the number of corners of the hull. */
+static int order_hull(const abut_context *context, vec3 n, const vec3 *points, int count, int *order,
+                      int *stack) {
+    chart c = {n, vec3_orthogonal(n), vec3_zero(), points};
+    c.t = vec3_cross(n, c.s);
+    for (int i = 0; i < count; i++) order[i] = i;
+    if (count < 3 || !sort_stable(context, order, (size_t)count, sizeof *order, along_chart, &c))
+        return count;
+    int top = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        int base = top + (pass ? 1 : 2);
+        for (int k = pass; k < count; k++) {
+            int i = pass ? order[count - 1 - k] : order[k];
+            while (top >= base && turn(n, points[stack[top - 2]], points[stack[top - 1]], points[i]) <= 0)
+                top--;
+            stack[top++] = i;
+        }
+    }
+    top--; /* the first came again */
+    int inside = top;
+    for (int k = 0; k < count; k++) {
+        bool corner = false;
+        for (int i = 0; i < top; i++) corner |= stack[i] == order[k];
+        if (!corner) stack[inside++] = order[k];
+    }
+    memcpy(order, stack, (size_t)count * sizeof *order);
+    return top;
+}
+
+typedef struct region {
+    vec3 *points, *normals, *forces;
+    int count, corners;
+    bool slips, sticks, determined;
+    vec3 normal;
+} region;
+
+static double hull_area(const region *r) {
+    double twice = 0;
+    for (int i = 2; i < r->corners; i++)
+        twice += turn(r->normal, r->points[0], r->points[i - 1], r->points[i]);
+    return twice / 2;
+}
+
+/* Where the resultant acts: places weighted by their force along it. */
+static vec3 center_of_pressure(const region *r) {
+    vec3 total = vec3_zero(), center = vec3_zero();
+    for (int i = 0; i < r->count; i++) total = vec3_add(total, r->forces[i]);
+    double sum = vec3_dot(total, total);
+    for (int i = 0; i < r->count; i++) {
+        double weight = sum > 0 ? vec3_dot(total, r->forces[i]) / sum : 1.0 / r->count;
+        center = vec3_axpy(center, weight, r->points[i]);
+    }
+    return center;
+}
+
+static int dimension_of(const region *r, double epsilon) {
+    double longest = 0;
+    for (int i = 1; i < r->count; i++) longest = fmax(longest, vec3_distance(r->points[0], r->points[i]));
+    if (longest <= 4 * epsilon) return 0;
+    return hull_area(r) > 4 * epsilon * longest ? 2 : 1;
+}
+
+static abut_entity entity(contact_feature f) {
+    static const abut_entity_kind kinds[] = {ABUT_ENTITY_VERTEX, ABUT_ENTITY_EDGE, ABUT_ENTITY_FACE,
+                                             ABUT_ENTITY_SMOOTH};
+    return (abut_entity){kinds[f.kind], f.id};
+}
+
+/* Collects the places of the region that begins with touch `first`. */
+static bool fill_region(exact *x, int64_t first, bool *taken, region *r) {
+    int64_t n = x->contacts.count;
+    *r = (region){.determined = true, .normal = x->contacts.data[first].point.normal};
+    vec3 *points = arena_alloc(x->arena, (size_t)n, sizeof *points);
+    int *touches = arena_alloc(x->arena, (size_t)n, sizeof *touches);
+    int *order = arena_alloc(x->arena, (size_t)n, sizeof *order),
+        *stack = arena_alloc(x->arena, 2 * (size_t)n + 2, sizeof *stack);
+    r->points = arena_alloc(x->arena, (size_t)n, sizeof *r->points);
+    r->normals = arena_alloc(x->arena, (size_t)n, sizeof *r->normals);
+    r->forces = arena_alloc(x->arena, (size_t)n, sizeof *r->forces);
+    if (!points || !touches || !order || !stack || !r->points || !r->normals || !r->forces) return false;
+    for (int64_t i = first; i < n; i++) {
+        const group_contact *c = &x->contacts.data[i];
+        if (taken[i] || !same_region(&x->contacts.data[first], c, x->model->tolerance.touching)) continue;
+        taken[i] = true;
+        touches[r->count] = (int)i;
+        points[r->count++] = c->point.at;
+        r->slips |= c->mode == FRICTION_SLIP, r->sticks |= c->mode == FRICTION_STICK;
+        r->determined &= x->loads.data[i].determined;
+    }
+    r->corners = order_hull(&x->run->context, r->normal, points, r->count, order, stack);
+    for (int i = 0; i < r->count; i++) {
+        const group_contact *c = &x->contacts.data[touches[order[i]]];
+        const contact_load *l = &x->loads.data[touches[order[i]]];
+        r->points[i] = c->point.at, r->normals[i] = c->point.normal;
+        r->forces[i] = vec3_axpy(l->friction, l->normal, c->point.normal);
+    }
+    return true;
+}
+
+/* Points, normals and forces go behind each other in the run's array; pointers are set when it no longer
+ * grows. */
+static bool store_region(exact *x, int64_t first, const region *r) {
+    abut_sim *run = x->run;
+    const abut_context *context = &run->context;
+    const group_contact *c = &x->contacts.data[first];
+    const near_pair *p = &x->touches.data[first].pair;
+    abut_contact out = {.body = {x->bodies[c->a], x->bodies[c->b]},
+                        .representation = ABUT_REGION,
+                        .dimension = dimension_of(r, x->model->tolerance.touching),
+                        .entity = {entity(p->fa), entity(p->fb)},
+                        .point_count = r->count,
+                        .state = r->slips    ? ABUT_SLIPPING
+                                 : r->sticks ? ABUT_STICKING
+                                             : ABUT_FRICTIONLESS,
+                        .area = hull_area(r),
+                        .center_of_pressure = center_of_pressure(r),
+                        .determined = r->determined};
+    if (out.dimension < 2) out.area = 0;
+    if (!array_push(context, &run->contacts, out)) return false;
+    const vec3 *lists[] = {r->points, r->normals, r->forces};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < r->count; i++)
+            if (!array_push(context, &run->contact_vectors, lists[k][i])) return false;
+    return true;
+}
+
+static void set_pointers(abut_sim *run) {
+    const abut_vec3 *v = run->contact_vectors.data;
+    for (int64_t i = 0; i < run->contacts.count; i++) {
+        abut_contact *c = &run->contacts.data[i];
+        c->points = v, c->normals = v + c->point_count, c->forces = v + 2 * c->point_count;
+        v += 3 * c->point_count;
+    }
+}
+
+int abut_sim_contacts(abut_sim *run, const abut_contact **contacts) {
+    arena_mark mark = arena_save(&run->scratch);
+    run->contacts.count = run->contact_vectors.count = 0;
+    exact x;
+    bool fine = exact_look(run, &x, NULL) == ABUT_OK;
+    bool *taken = fine ? arena_alloc(&run->scratch, (size_t)x.contacts.count + 1, sizeof *taken) : NULL;
+    fine = fine && taken;
+    for (int64_t i = 0; fine && i < x.contacts.count; i++) {
+        region r;
+        if (taken[i]) continue;
+        fine = fill_region(&x, i, taken, &r) && store_region(&x, i, &r);
+    }
+    exact_free(&x);
+    arena_restore(&run->scratch, mark);
+    if (!fine) return -1;
+    set_pointers(run);
+    *contacts = run->contacts.data;
+    return (int)run->contacts.count;
+}

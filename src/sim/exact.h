@@ -1,0 +1,157 @@
+/* The exact clock, for one group of bodies that may meet within a frame (DESIGN section 6):
+ *
+ *   exact_frame.c     the frame: bounds, groups, and undoing a frame whose bounds were too small
+ *   exact_loop.c      the loop of a group: touch, impact, choose modes, integrate, find the event, correct,
+ * record exact_touch.c     near pairs and the touching set exact_forces.c    accelerations at a state:
+ * wrenches, rows, contacts, the complementarity problem exact_events.c    the first event on the dense output
+ * of a step exact_impact.c    impacts and impulses without impact exact_correct.c   drift correction
+ *
+ * Bodies of a group are numbered locally: the `movable` ones first (they are integrated), then the fixed and
+ * kinematic ones that they may meet. */
+#ifndef SIM_EXACT_H
+#define SIM_EXACT_H
+
+#include "dynamics/impact.h"
+#include "dynamics/project.h"
+#include "numerics/ode.h"
+#include "sim/run.h"
+
+enum { BODY_NUMBERS = 13 /* center, rotation, velocity, spin */ };
+
+/* A pair of local bodies that may meet in this frame. */
+typedef struct exact_pair {
+    int a, b;
+} exact_pair;
+
+/* A near pair of features, with its value at the start of the step. */
+typedef struct exact_near {
+    near_pair pair;
+    int a, b; /* local */
+    double gap, rate;
+    bool touching;
+} exact_near;
+
+/* A touching place at work: the group's contact, and where it came from. */
+typedef struct exact_touch {
+    near_pair pair;
+    vec3 slip_start; /* unit slip at the start of the step: friction keeps this side through zero slip */
+} exact_touch;
+
+typedef struct exact {
+    abut_sim *run;
+    const abut_model *model;
+    arena *arena;
+    group_scratch scratch;
+    double time;
+    double end;
+
+    int count, movable;
+    int *bodies;   /* local -> model */
+    int *local_of; /* model -> local, -1 */
+    body_inertia *inertias;
+    motion *motions; /* at the time last placed */
+    spatial *wrenches, *prescribed, *accelerations;
+    int pair_count;
+    exact_pair *pairs;
+    int hinge_count;
+    int *hinges;          /* model hinges of the group */
+    double *hinge_values; /* coordinates at the time last placed */
+    int spring_count, force_count;
+    int *springs, *forces;
+    bool timed; /* something in the group is a function of time: it cannot rest */
+
+    ARRAY(exact_near) nears;
+    double near_until; /* the near pairs hold to this time */
+    ARRAY(exact_touch) touches;
+    ARRAY(group_contact) contacts; /* parallel to touches */
+    ARRAY(contact_load) loads;     /* parallel to touches, of the last evaluation */
+
+    row *rows; /* of the last evaluation */
+    int row_count, row_capacity;
+    int *row_hinge; /* hinge (local entry) of each row */
+    uint8_t *row_states;
+    double *multipliers;
+
+    double *y, *y_dense; /* BODY_NUMBERS * movable, then dissipated energy and work */
+    ode integrator;
+    bool integrator_ready;
+    abut_error *error;    /* of a function that the integrator called */
+    forces_result result; /* of the last evaluation */
+    double speed;         /* largest speed in the group, for scales */
+} exact;
+
+enum { EXACT_EXTRA = 2 };
+static inline int exact_numbers(const exact *x) { return BODY_NUMBERS * x->movable + EXACT_EXTRA; }
+
+typedef enum exact_event_kind {
+    EXACT_NOTHING,
+    EXACT_GAP,
+    EXACT_JOINS,
+    EXACT_LEAVES,
+    EXACT_STICKS,
+    EXACT_VANISHES,
+    EXACT_SLIPS,
+    EXACT_LIMIT,
+    EXACT_BREAKS
+} exact_event_kind;
+typedef struct exact_event {
+    exact_event_kind kind;
+    int64_t item; /* near pair, touch, or hinge */
+    double time;
+} exact_event;
+
+/* ---- exact_forces.c */
+void exact_pack(const exact *x, double *y);
+/* Puts the bodies where y says; kinematic ones where they are at that time. */
+abut_status exact_place(exact *x, double time, const double *y, abut_error *error);
+/* Wrenches, hinge rows and contact points at the placed state, and the powers of what dissipates and what
+ * does work. */
+abut_status exact_prepare(exact *x, double time, double powers[2], abut_error *error);
+/* The placed and prepared state as dynamics sees it. */
+group exact_group(exact *x);
+/* Accelerations at the placed state for the present modes (or with modes chosen anew); fills loads,
+ * multipliers, result. */
+abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute, double powers[2],
+                             abut_error *error);
+/* The right-hand side for the integrator. */
+abut_status exact_derivative(void *user, double time, const double *y, double *dydt);
+abut_status exact_evaluate_contacts(exact *x, abut_error *error);
+
+/* ---- exact_touch.c */
+abut_status exact_collect(exact *x, double reach, abut_error *error);
+/* The touching set at the placed state; old places keep their memory.  `generous`: within epsilon, as at the
+ * start of a run. */
+abut_status exact_update_touches(exact *x, bool generous, abut_error *error);
+void exact_keep_touches(exact *x, const bool *kept);
+bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces);
+double exact_gap_rate(const exact *x, int a, int b, const contact_point *p);
+
+/* ---- exact_events.c */
+abut_status exact_place_dense(exact *x, double time, abut_error *error);
+exact_event exact_find_event(exact *x, double t0, double t1);
+
+/* ---- exact_impact.c */
+/* Solves the impact at the placed state if anything approaches (or always, without_impact). */
+abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_error *error);
+double exact_approach_limit(const exact *x); /* m/s: slower approach is none */
+
+/* ---- exact_correct.c */
+void exact_anchor(exact *x);
+abut_status exact_correct(exact *x, double time, abut_error *error);
+abut_status exact_correct_velocities(exact *x, double time, abut_error *error);
+
+/* ---- exact_loop.c */
+double exact_acceleration_limit(const exact *x); /* m/s^2: a smaller acceleration of a gap is rounding */
+abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place);
+abut_status exact_emit(exact *x, abut_event e, abut_error *error);
+abut_status exact_start_integrator(exact *x, abut_error *error);
+/* Moves the group to x->end. */
+abut_status exact_advance(exact *x, abut_error *error);
+
+/* ---- exact_frame.c */
+abut_status exact_frame(abut_sim *run, double until, abut_error *error);
+/* The whole world as one group at the present time, for output: contacts and forces without moving. */
+abut_status exact_look(abut_sim *run, exact *x, abut_error *error);
+void exact_free(exact *x);
+
+#endif

@@ -1,0 +1,68 @@
+/* Drift correction: after each step positions and velocities go back on the constraints that hold
+ * (mass-weighted Newton), so that errors never pile up.  A sticking point remembers its anchor: tangential
+ * drift is drift too. */
+#include "sim/exact.h"
+
+enum { POSITION_ROUNDS = 4 };
+
+/* A point that begins to stick remembers its two material points. */
+void exact_anchor(exact *x) {
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        group_contact *c = &x->contacts.data[i];
+        bool sticks = c->mode == FRICTION_STICK && c->friction.stick > 0;
+        /* a place that rolls is another material point at every instant: its velocity is corrected, its
+         * position has no anchor */
+        vec3 rolls = vec3_sub(c->point.at_rate, motion_velocity_at(&x->motions[c->a], c->point.at));
+        bool material = vec3_length(rolls) <= 1e-9 * (1 + x->speed);
+        if (!sticks || !material) {
+            c->anchored = false;
+        } else if (!c->anchored) {
+            const motion *a = &x->motions[c->a], *b = &x->motions[c->b];
+            c->anchored = true;
+            c->anchor_a = quat_unrotate(a->rotation, vec3_sub(c->point.at, a->center));
+            c->anchor_b = quat_unrotate(b->rotation, vec3_sub(c->point.at, b->center));
+        }
+    }
+}
+
+static abut_status correct_positions(exact *x, double time, abut_error *error) {
+    double good = 1e-13 * x->model->size, powers[2];
+    for (int round = 0; round < POSITION_ROUNDS; round++) {
+        abut_status status = exact_prepare(x, time, powers, error);
+        if (status != ABUT_OK) return status;
+        group g = exact_group(x);
+        arena_mark mark = arena_save(x->arena);
+        spatial *shift = arena_alloc(x->arena, (size_t)x->count, sizeof *shift);
+        project_result result;
+        status = shift ? project_positions(&g, &x->scratch, shift, &result, error) : fail_memory(error);
+        if (status == ABUT_OK && round == 0)
+            x->run->state->constraint_error = fmax(x->run->state->constraint_error, result.remaining);
+        bool done = status != ABUT_OK || result.before <= good;
+        for (int i = 0; i < x->movable && !done; i++) project_displace(&x->motions[i], shift[i]);
+        arena_restore(x->arena, mark);
+        if (done) return status;
+    }
+    return ABUT_OK;
+}
+
+abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {
+    double powers[2];
+    abut_status status = exact_prepare(x, time, powers, error);
+    if (status != ABUT_OK) return status;
+    group g = exact_group(x);
+    arena_mark mark = arena_save(x->arena);
+    spatial *velocities = arena_alloc(x->arena, (size_t)x->count, sizeof *velocities);
+    project_result result;
+    status =
+        velocities ? project_velocities(&g, &x->scratch, velocities, &result, error) : fail_memory(error);
+    for (int i = 0; i < x->movable && status == ABUT_OK; i++) x->motions[i].velocity = velocities[i];
+    arena_restore(x->arena, mark);
+    return status;
+}
+
+/* Needs `pressed` of the last evaluation: only what is pressed is held. */
+abut_status exact_correct(exact *x, double time, abut_error *error) {
+    if (x->contacts.count == 0 && x->hinge_count == 0) return ABUT_OK;
+    abut_status status = correct_positions(x, time, error);
+    return status == ABUT_OK ? exact_correct_velocities(x, time, error) : status;
+}

@@ -1,0 +1,375 @@
+/* The first event on the dense output of a step.  Each monitored function is smooth on its side of the event,
+ * and is refined there to the last digits; classification only brackets (DESIGN, traps).
+ *
+ *   gap        a near pair that does not touch: its gap reaches zero where its features face each other
+ *   joins      a near pair that lies in contact beside its features comes to face (a corner slides onto a
+ * face) leaves     a touching pair no longer faces (a corner slides off) vanishes   the acceleration of a gap
+ * becomes positive sticks     the slip of a sliding point ends slips      the friction cone of a sticking
+ * point is left limit      the coordinate of a hinge reaches a limit;   breaks   a hinge carries more than it
+ * can
+ *
+ * Ties go to the earlier one in this list, and within a kind to the smaller number. */
+#include "sim/exact.h"
+
+enum { REFINE = 100, SAMPLES = 4, SUBDIVISIONS = 8 };
+
+/* ---- placing bodies on the dense output */
+
+abut_status exact_place_dense(exact *x, double time, abut_error *error) {
+    ode_dense(&x->integrator, time, x->y_dense);
+    return exact_place(x, time, x->y_dense, error);
+}
+
+/* The numbers of one body: c0 + s (c1 + (1 - s) (c2 + s (...))), as ode_dense does for all. */
+static void dense_numbers(const ode *o, double time, int first, double y[BODY_NUMBERS]) {
+    double s = (time - o->t_old) / (o->t - o->t_old), r = 1 - s;
+    for (int i = 0; i < BODY_NUMBERS; i++) {
+        double value = o->dense[ODE_DENSE - 1][first + i];
+        for (int k = ODE_DENSE - 2; k >= 0; k--) value = o->dense[k][first + i] + (k % 2 ? r : s) * value;
+        y[i] = value;
+    }
+}
+
+/* Only the two bodies of a pair: what gap functions need. */
+static abut_status place_two(exact *x, double time, int a, int b, abut_error *error) {
+    int who[2] = {a, b};
+    for (int k = 0; k < 2; k++) {
+        int i = who[k];
+        if (i < x->movable) {
+            double y[BODY_NUMBERS];
+            dense_numbers(&x->integrator, time, BODY_NUMBERS * i, y);
+            x->motions[i] = (motion){{y[0], y[1], y[2]},
+                                     quat_unit((quat){y[3], y[4], y[5], y[6]}),
+                                     {{y[7], y[8], y[9]}, {y[10], y[11], y[12]}}};
+        } else if (x->model->bodies[x->bodies[i]].kinematic) {
+            abut_status status = model_kinematic_motion(x->model, x->bodies[i], time, &x->motions[i],
+                                                        &x->prescribed[i], error);
+            if (status != ABUT_OK) return status;
+        }
+    }
+    return ABUT_OK;
+}
+
+/* ---- smooth functions of time */
+
+typedef struct sample {
+    double t, g, rate;
+    bool faces;
+} sample;
+
+/* Value of a monitored function at a time; false when it cannot be evaluated there. */
+typedef bool probe(exact *x, int64_t item, double t, sample *s);
+
+static bool probe_gap(exact *x, int64_t item, double t, sample *s) {
+    const exact_near *n = &x->nears.data[item];
+    contact_point p;
+    if (place_two(x, t, n->a, n->b, NULL) != ABUT_OK || !exact_near_at(x, n, &p, &s->faces)) return false;
+    s->t = t, s->g = p.gap, s->rate = exact_gap_rate(x, n->a, n->b, &p);
+    return true;
+}
+
+/* Slip along the direction of the step's start; its rate is not needed. */
+static bool probe_slip(exact *x, int64_t item, double t, sample *s) {
+    const group_contact *c = &x->contacts.data[item];
+    contact_point p;
+    const exact_touch *place = &x->touches.data[item];
+    if (place_two(x, t, c->a, c->b, NULL) != ABUT_OK ||
+        !element_contact(&place->pair.a, &x->motions[c->a], &place->pair.b, &x->motions[c->b],
+                         place->pair.sign, &p, NULL, NULL))
+        return false;
+    vec3 u = contact_slip(&p, &x->motions[c->a], &x->motions[c->b]);
+    s->t = t, s->g = vec3_dot(u, place->slip_start), s->rate = NAN, s->faces = true;
+    return true;
+}
+
+/* The zero of g between a (g > 0) and b (g <= 0), by the Illinois variant of regula falsi with bisection as a
+ * safeguard: to a width of rounding.  The answer is the side with g > 0 or zero, so that nothing overlaps. */
+static bool refine(exact *x, int64_t item, probe *f, sample a, sample b, sample *root) {
+    double ga = a.g, gb = b.g;
+    int side = 0;
+    for (int i = 0; i < REFINE; i++) {
+        double width = b.t - a.t;
+        if (width <= 4e-16 * fmax(fabs(a.t), fabs(b.t)) || a.g == 0) break;
+        double t = i % 4 == 3 ? a.t + width / 2 : a.t + width * ga / (ga - gb);
+        if (!(t > a.t && t < b.t)) t = a.t + width / 2;
+        if (!(t > a.t && t < b.t)) break;
+        sample m;
+        if (!f(x, item, t, &m)) return false;
+        if (m.g > 0) {
+            a = m, ga = m.g;
+            if (side == 1) gb /= 2;
+            side = 1;
+        } else {
+            b = m, gb = m.g;
+            if (side == -1) ga /= 2;
+            side = -1;
+        }
+        if (fabs(m.g) < 1e-15 * x->model->size && width < x->model->tolerance.event) break;
+    }
+    *root = b.g == 0 || fabs(b.g) < a.g ? b : a;
+    return true;
+}
+
+/* Smallest value of the cubic with the given values and rates at the ends, and where. */
+static double cubic_least(const sample *a, const sample *b, double *where) {
+    double h = b->t - a->t, least = fmin(a->g, b->g);
+    *where = a->g < b->g ? a->t : b->t;
+    for (int i = 1; i < 16; i++) {
+        double s = i / 16.0, r = 1 - s;
+        double g = a->g * r * r * (1 + 2 * s) + b->g * s * s * (1 + 2 * r) +
+                   h * (a->rate * s * r * r - b->rate * s * s * r);
+        if (g < least) least = g, *where = a->t + s * h;
+    }
+    return least;
+}
+
+/* A gap that closed beside its features touches only if they come to face each other before they have passed.
+ */
+static bool comes_to_face(exact *x, int64_t item, sample b, sample *root) {
+    sample a = *root;
+    if (!b.faces) return false;
+    for (int i = 0; i < REFINE && b.t - a.t > 0.1 * x->model->tolerance.event; i++) {
+        sample m;
+        if (!probe_gap(x, item, a.t + (b.t - a.t) / 2, &m)) return false;
+        if (m.faces)
+            b = m;
+        else
+            a = m;
+    }
+    *root = b;
+    return b.g >= -x->model->tolerance.touching;
+}
+
+/* The first time in (a, b] at which g falls to zero while the features face each other.  Between samples the
+ * gap is compared with the cubic through values and rates; where it would come near zero, or the cubic is not
+ * yet a good picture, the interval is halved. */
+static bool first_zero(exact *x, int64_t item, sample a, sample b, int depth, sample *root) {
+    if (a.g > 0 && b.g <= 0)
+        return refine(x, item, probe_gap, a, b, root) && (root->faces || comes_to_face(x, item, b, root));
+    if (a.g <= 0) return false;
+    double where, least = cubic_least(&a, &b, &where);
+    double middle = a.t + (b.t - a.t) / 2;
+    if (least > 0.5 * fmin(a.g, b.g) && depth < SUBDIVISIONS) return false;
+    if (depth == 0 || where <= a.t || where >= b.t) where = middle;
+    sample m;
+    if (depth == 0 || !probe_gap(x, item, where, &m)) return false;
+    if (m.g <= 0) return first_zero(x, item, a, m, depth - 1, root);
+    if (fabs(m.g - least) <= 0.05 * m.g && m.g > 0)
+        return false; /* the cubic is right, and stays above zero */
+    return first_zero(x, item, a, m, depth - 1, root) || first_zero(x, item, m, b, depth - 1, root);
+}
+
+/* A pair that just bounced, or lost contact, starts at zero: go to the earliest place where it is clearly
+ * apart, by halving. */
+static bool leave_zero(exact *x, int64_t item, double t1, sample *a) {
+    double t0 = a->t, clear = 1e-6 * x->model->tolerance.touching;
+    bool found = false;
+    for (double part = 0.5; part > 1e-12; part /= 2) {
+        sample m;
+        if (!probe_gap(x, item, t0 + part * (t1 - t0), &m)) return false;
+        if (m.g > 0 && (!found || m.g > clear))
+            *a = m, found = true;
+        else if (found)
+            break;
+    }
+    return found;
+}
+
+static void consider(exact_event *best, exact_event_kind kind, int64_t item, double time) {
+    if (time < best->time) *best = (exact_event){kind, item, time};
+}
+
+/* Where the search for a zero begins.  A pair that starts clearly apart begins at the start of the step; one
+ * that starts at zero where it has left it; one that starts behind (its features do not face) in the middle,
+ * if it has come to the front by then. */
+static bool find_start(exact *x, int64_t item, const sample *b, sample *a, bool *stays) {
+    double zero = 1e-6 * x->model->tolerance.touching, deep = -4 * x->model->tolerance.touching;
+    *stays = false;
+    if (a->g > zero) return true;
+    if (a->g < deep) {
+        sample m;
+        if (b->g > 0 || !probe_gap(x, item, a->t + (b->t - a->t) / 2, &m) || m.g <= 0) return false;
+        *a = m;
+        return true;
+    }
+    if (leave_zero(x, item, b->t, a)) return true;
+    *stays = b->g > deep;
+    return false;
+}
+
+/* Gaps of pairs that do not touch. */
+static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
+    for (int64_t i = 0; i < x->nears.count; i++) {
+        exact_near *n = &x->nears.data[i];
+        if (n->touching) continue;
+        sample a = {t0, n->gap, n->rate, false}, b, root;
+        if (!probe_gap(x, i, fmin(t1, best->time), &b)) continue;
+        double reach = fmax(fabs(a.rate), fabs(b.rate)) * (b.t - a.t);
+        if (a.g > 2 * reach && b.g > 2 * reach) continue; /* cannot get to zero between */
+        bool stays;
+        if (find_start(x, i, &b, &a, &stays)) {
+            if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
+        } else if (stays && b.g <= 1e-3 * x->model->tolerance.touching && b.faces) {
+            consider(best, EXACT_JOINS, i, b.t); /* in contact all the time, beside its features until now */
+        }
+    }
+}
+
+/* ---- yes or no functions, located by bisection to the accuracy of events */
+
+typedef bool holds(exact *x, int64_t item, double t);
+
+/* The latest time at which it still does not hold, to a tenth of the event tolerance. */
+static double bisect(exact *x, int64_t item, holds *f, double t0, double t1) {
+    double width = 0.1 * x->model->tolerance.event;
+    for (int i = 0; i < 64 && t1 - t0 > width; i++) {
+        double t = t0 + (t1 - t0) / 2;
+        if (f(x, item, t))
+            t1 = t;
+        else
+            t0 = t;
+    }
+    return t1;
+}
+
+static bool joins(exact *x, int64_t item, double t) {
+    sample s;
+    return probe_gap(x, item, t, &s) && s.faces;
+}
+
+static bool leaves(exact *x, int64_t item, double t) {
+    const group_contact *c = &x->contacts.data[item];
+    contact_point p;
+    bool faces;
+    exact_near n = {.pair = x->touches.data[item].pair, .a = c->a, .b = c->b};
+    return place_two(x, t, c->a, c->b, NULL) != ABUT_OK || !exact_near_at(x, &n, &p, &faces) || !faces;
+}
+
+/* Loads at a time of the step. */
+static bool evaluate(exact *x, double t) {
+    double powers[2];
+    return exact_place_dense(x, t, NULL) == ABUT_OK &&
+           exact_accelerate(x, t, false, false, powers, NULL) == ABUT_OK;
+}
+
+static bool vanishes(exact *x, int64_t item, double t) {
+    return evaluate(x, t) && x->loads.data[item].gap_acceleration > exact_acceleration_limit(x);
+}
+
+static bool slips(exact *x, int64_t item, double t) {
+    return !evaluate(x, t) || x->loads.data[item].margin < 0;
+}
+
+/* ---- contacts that last */
+
+static void find_leaves(exact *x, double t0, double t1, exact_event *best) {
+    for (int64_t i = 0; i < x->contacts.count; i++)
+        if (leaves(x, i, t1)) consider(best, EXACT_LEAVES, i, bisect(x, i, leaves, t0, t1));
+}
+
+static void find_sticks(exact *x, double t0, double t1, exact_event *best) {
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        if (x->contacts.data[i].mode != FRICTION_SLIP) continue;
+        sample a, b, root;
+        if (!probe_slip(x, i, t0, &a) || !probe_slip(x, i, t1, &b) || b.g > 0) continue;
+        if (a.g <= 0) { /* slip that has just begun starts at zero */
+            if (!probe_slip(x, i, t0 + (t1 - t0) / 64, &a) || a.g <= 0) continue;
+        }
+        if (refine(x, i, probe_slip, a, b, &root)) consider(best, EXACT_STICKS, i, root.t);
+    }
+}
+
+/* Where forces change sides.  The loads at the end of the step say whether to look. */
+static void find_changes(exact *x, double t0, double t1, exact_event *best) {
+    if (x->contacts.count == 0) return;
+    if (!evaluate(x, t1)) return;
+    arena_mark mark = arena_save(x->arena);
+    size_t n = (size_t)x->contacts.count;
+    int *what = arena_alloc(x->arena, n, sizeof *what);
+    if (!what) return;
+    for (size_t i = 0; i < n; i++) {
+        const contact_load *l = &x->loads.data[i];
+        if (l->gap_acceleration > exact_acceleration_limit(x)) what[i] = 1;
+        if (x->contacts.data[i].mode == FRICTION_STICK && l->margin < 0) what[i] = 2;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double end = fmin(t1, best->time);
+        if (what[i] == 1 && vanishes(x, (int64_t)i, end))
+            consider(best, EXACT_VANISHES, (int64_t)i, bisect(x, (int64_t)i, vanishes, t0, end));
+        if (what[i] == 2 && slips(x, (int64_t)i, end))
+            consider(best, EXACT_SLIPS, (int64_t)i, bisect(x, (int64_t)i, slips, t0, end));
+    }
+    arena_restore(x->arena, mark);
+}
+
+/* ---- hinges */
+
+static bool coordinate_at(exact *x, int entry, double t, double *value, double *rate) {
+    const hinge *h = &x->model->hinges[x->hinges[entry]].h;
+    int la = x->local_of[h->a], lb = h->b >= 0 ? x->local_of[h->b] : -1;
+    row r;
+    if (place_two(x, t, la, lb >= 0 ? lb : la, NULL) != ABUT_OK) return false;
+    return hinge_coordinate(h, &x->motions[la], lb >= 0 ? &x->motions[lb] : NULL, x->hinge_values[entry],
+                            value, rate, &r);
+}
+
+/* Distance to the limit that is `item & 1`, of hinge item / 2. */
+static bool probe_limit(exact *x, int64_t item, double t, sample *s) {
+    int entry = (int)(item / 2);
+    const hinge *h = &x->model->hinges[x->hinges[entry]].h;
+    double value, rate;
+    if (!coordinate_at(x, entry, t, &value, &rate)) return false;
+    bool upper = item & 1;
+    *s = (sample){t, upper ? h->limits[1] - value : value - h->limits[0], upper ? -rate : rate, true};
+    return true;
+}
+
+static double hinge_load(exact *x, int entry) {
+    const hinge *h = &x->model->hinges[x->hinges[entry]].h;
+    int first = 0, count = 0;
+    for (int i = 0; i < x->row_count; i++)
+        if (x->row_hinge[i] == entry) {
+            if (count == 0) first = i;
+            count++;
+        }
+    vec3 force, torque;
+    hinge_reaction(h, &x->motions[x->local_of[h->a]], x->rows + first, x->multipliers + first, count, &force,
+                   &torque);
+    return vec3_length(force);
+}
+
+static bool breaks(exact *x, int64_t item, double t) {
+    const hinge *h = &x->model->hinges[x->hinges[item]].h;
+    return evaluate(x, t) && hinge_load(x, (int)item) > h->break_force;
+}
+
+static void find_hinges(exact *x, double t0, double t1, exact_event *best) {
+    for (int i = 0; i < x->hinge_count; i++) {
+        const hinge *h = &x->model->hinges[x->hinges[i]].h;
+        const hinge_memory *memory = &run_hinges(x->run->state)[x->hinges[i]];
+        if (memory->broken) continue;
+        for (int side = 0; side < 2 && h->has_limits; side++) {
+            sample a, b, root;
+            int64_t item = 2 * (int64_t)i + side;
+            if (memory->at_limit == (side ? 1 : -1)) continue;
+            if (!probe_limit(x, item, t0, &a) || !probe_limit(x, item, t1, &b)) continue;
+            if (a.g <= 0 && !(probe_limit(x, item, t0 + (t1 - t0) / 64, &a) && a.g > 0)) continue;
+            if (b.g <= 0 && refine(x, item, probe_limit, a, b, &root))
+                consider(best, EXACT_LIMIT, item, root.t);
+        }
+        if (isfinite(h->break_force) && breaks(x, i, fmin(t1, best->time)))
+            consider(best, EXACT_BREAKS, i, bisect(x, i, breaks, t0, fmin(t1, best->time)));
+    }
+}
+
+exact_event exact_find_event(exact *x, double t0, double t1) {
+    exact_event best = {.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
+    find_gaps(x, t0, t1, &best);
+    if (best.kind == EXACT_JOINS) best.time = bisect(x, best.item, joins, t0, best.time);
+    double end = fmin(t1, best.time);
+    find_leaves(x, t0, end, &best);
+    find_sticks(x, t0, fmin(end, best.time), &best);
+    find_changes(x, t0, fmin(end, best.time), &best);
+    find_hinges(x, t0, fmin(end, best.time), &best);
+    return best;
+}

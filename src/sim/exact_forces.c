@@ -1,0 +1,296 @@
+/* Accelerations of a group at a state.  Applied wrenches, hinge rows and contact points are functions of the
+ * state; the complementarity problem over them is solved anew at every evaluation from the last active set,
+ * because accelerations are unique and continuous until a contact really vanishes, while single forces need
+ * not be (DESIGN, traps). */
+#include "sim/exact.h"
+
+/* ---- state vector */
+
+static void put_vec3(double *y, vec3 v) { y[0] = v.x, y[1] = v.y, y[2] = v.z; }
+static vec3 get_vec3(const double *y) { return (vec3){y[0], y[1], y[2]}; }
+
+void exact_pack(const exact *x, double *y) {
+    for (int i = 0; i < x->movable; i++) {
+        double *p = y + BODY_NUMBERS * i;
+        const motion *m = &x->motions[i];
+        put_vec3(p, m->center);
+        p[3] = m->rotation.w, p[4] = m->rotation.x, p[5] = m->rotation.y, p[6] = m->rotation.z;
+        put_vec3(p + 7, m->velocity.linear);
+        put_vec3(p + 10, m->velocity.angular);
+    }
+    y[BODY_NUMBERS * x->movable] = y[BODY_NUMBERS * x->movable + 1] = 0;
+}
+
+/* Fixed bodies stay; kinematic ones are asked. */
+static abut_status place_others(exact *x, double time, abut_error *error) {
+    for (int i = x->movable; i < x->count; i++) {
+        const model_body *b = &x->model->bodies[x->bodies[i]];
+        if (!b->kinematic) continue;
+        abut_status status =
+            model_kinematic_motion(x->model, x->bodies[i], time, &x->motions[i], &x->prescribed[i], error);
+        if (status != ABUT_OK) return status;
+    }
+    return ABUT_OK;
+}
+
+abut_status exact_place(exact *x, double time, const double *y, abut_error *error) {
+    for (int i = 0; i < x->movable; i++) {
+        const double *p = y + BODY_NUMBERS * i;
+        x->motions[i] = (motion){
+            get_vec3(p), quat_unit((quat){p[3], p[4], p[5], p[6]}), {get_vec3(p + 7), get_vec3(p + 10)}};
+    }
+    return place_others(x, time, error);
+}
+
+/* ---- applied wrenches; the last two numbers are the powers of drag and damping, and of forces that do work
+ */
+
+typedef struct power {
+    double dissipated, work;
+} power;
+
+/* A force at a point of a local body (-1, and immovable ones: no effect). */
+static void push(exact *x, int body, vec3 force, vec3 at) {
+    if (body < 0 || body >= x->movable) return;
+    x->wrenches[body] =
+        spatial_add(x->wrenches[body], spatial_force_at(force, vec3_sub(at, x->motions[body].center)));
+}
+
+static void apply_gravity_and_drag(exact *x, power *p) {
+    for (int i = 0; i < x->movable; i++) {
+        const model_body *b = &x->model->bodies[x->bodies[i]];
+        twist v = x->motions[i].velocity;
+        vec3 force = vec3_scale(x->model->world.gravity, b->inertia.mass);
+        x->wrenches[i] =
+            (spatial){vec3_axpy(force, -b->drag_linear, v.linear), vec3_scale(v.angular, -b->drag_angular)};
+        p->dissipated += b->drag_linear * vec3_length2(v.linear) + b->drag_angular * vec3_length2(v.angular);
+    }
+}
+
+typedef struct end {
+    int local;
+    vec3 at, velocity;
+} end;
+
+/* Where an end of a spring is, and how fast it moves. */
+static end spring_end(const exact *x, int body, vec3 at) {
+    if (body < 0) return (end){-1, at, vec3_zero()};
+    int i = x->local_of[body];
+    const motion *m = &x->motions[i];
+    vec3 p = vec3_add(m->center, quat_rotate(m->rotation, at));
+    return (end){i, p, motion_velocity_at(m, p)};
+}
+
+/* A spring pulls both ends with k (|d| - l) + c |d|' along d. */
+static void apply_springs(exact *x, power *p) {
+    for (int i = 0; i < x->spring_count; i++) {
+        const model_spring *s = &x->model->springs[x->springs[i]];
+        end a = spring_end(x, s->a, s->at_a), b = spring_end(x, s->b, s->at_b);
+        vec3 d = vec3_sub(b.at, a.at);
+        double length = vec3_length(d);
+        if (!(length > 0)) continue;
+        vec3 n = vec3_scale(d, 1 / length);
+        double rate = vec3_dot(n, vec3_sub(b.velocity, a.velocity));
+        vec3 pull = vec3_scale(n, s->stiffness * (length - s->length) + s->damping * rate);
+        push(x, a.local, pull, a.at);
+        push(x, b.local, vec3_neg(pull), b.at);
+        p->dissipated += s->damping * rate * rate;
+        /* an end that something else moves does work on the rest */
+        if (b.local >= x->movable) p->work += vec3_dot(pull, b.velocity);
+        if (a.local >= x->movable) p->work -= vec3_dot(pull, a.velocity);
+    }
+}
+
+static abut_status apply_forces(exact *x, double time, power *p, abut_error *error) {
+    for (int i = 0; i < x->force_count; i++) {
+        const model_force *f = &x->model->forces[x->forces[i]];
+        int body = x->local_of[f->body];
+        if (body >= x->movable) continue;
+        double v[3] = {f->value.x, f->value.y, f->value.z};
+        if (f->function && !f->function(f->user, time, v, 3))
+            return fail(error, ABUT_CANCELLED, "the force on body `%s` gave no answer at t = %.9g",
+                        x->model->bodies[f->body].name, time);
+        vec3 value = get_vec3(v);
+        if (!vec3_is_finite(value))
+            return fail(error, ABUT_INVALID,
+                        "the force on body `%s` at t = %.9g is not finite; correct the function",
+                        x->model->bodies[f->body].name, time);
+        const motion *m = &x->motions[body];
+        if (f->is_torque) {
+            x->wrenches[body].angular = vec3_add(x->wrenches[body].angular, value);
+            p->work += vec3_dot(value, m->velocity.angular);
+        } else {
+            vec3 at = vec3_add(m->center, quat_rotate(m->rotation, f->at));
+            push(x, body, value, at);
+            p->work += vec3_dot(value, motion_velocity_at(m, at));
+        }
+    }
+    return ABUT_OK;
+}
+
+/* ---- hinge rows */
+
+static void add_row(exact *x, row r, int a, int b, int hinge_entry) {
+    r.a = a, r.b = b;
+    x->row_hinge[x->row_count] = hinge_entry;
+    x->rows[x->row_count++] = r;
+}
+
+/* Motor, limit and spring of a hinge's free coordinate. */
+static abut_status coordinate_rows(exact *x, int entry, const motion *a, const motion *b, int la, int lb,
+                                   double time, power *p, abut_error *error) {
+    const hinge *h = &x->model->hinges[x->hinges[entry]].h;
+    const hinge_memory *memory = &run_hinges(x->run->state)[x->hinges[entry]];
+    double value, rate;
+    row coordinate;
+    if (!hinge_coordinate(h, a, b, x->hinge_values[entry], &value, &rate, &coordinate)) return ABUT_OK;
+    x->hinge_values[entry] = value;
+    coordinate.a = la, coordinate.b = lb;
+    if (h->stiffness > 0 || h->damping > 0) {
+        row_add_wrench(&coordinate, hinge_spring_force(h, value, rate), x->wrenches);
+        p->dissipated += h->damping * rate * rate;
+    }
+    if (h->has_motor) {
+        double speed, speed_rate;
+        abut_status status = hinge_motor_speed(h, time, &speed, &speed_rate, error);
+        if (status != ABUT_OK) return status;
+        add_row(x, hinge_motor_row(&coordinate, h, rate, speed, speed_rate, 1e-9), la, lb, entry);
+    }
+    if (memory->at_limit) add_row(x, hinge_limit_row(&coordinate, h, memory->at_limit), la, lb, entry);
+    return ABUT_OK;
+}
+
+static abut_status hinge_all_rows(exact *x, double time, power *p, abut_error *error) {
+    x->row_count = 0;
+    for (int i = 0; i < x->hinge_count; i++) {
+        const hinge *h = &x->model->hinges[x->hinges[i]].h;
+        if (run_hinges(x->run->state)[x->hinges[i]].broken) continue;
+        int la = x->local_of[h->a], lb = h->b >= 0 ? x->local_of[h->b] : -1;
+        const motion *a = &x->motions[la], *b = lb >= 0 ? &x->motions[lb] : NULL;
+        row rows[HINGE_MAX_ROWS];
+        int count = hinge_rows(h, a, b, x->hinge_values[i], rows);
+        for (int k = 0; k < count; k++) add_row(x, rows[k], la, lb, i);
+        abut_status status = coordinate_rows(x, i, a, b, la, lb, time, p, error);
+        if (status != ABUT_OK) return status;
+    }
+    return ABUT_OK;
+}
+
+/* ---- contacts */
+
+abut_status exact_evaluate_contacts(exact *x, abut_error *error) {
+    for (int64_t i = 0; i < x->touches.count; i++) {
+        group_contact *c = &x->contacts.data[i];
+        exact_touch *t = &x->touches.data[i];
+        const motion *a = &x->motions[c->a], *b = &x->motions[c->b];
+        if (!near_evaluate(&t->pair, &x->model->bodies[x->bodies[c->a]].shape, a,
+                           &x->model->bodies[x->bodies[c->b]].shape, b, 0, &c->point, NULL))
+            return fail(error, ABUT_FAILED, "the contact of `%s` and `%s` became degenerate",
+                        x->model->bodies[x->bodies[c->a]].name, x->model->bodies[x->bodies[c->b]].name);
+        /* Friction goes on opposing the slip of the step's start when the slip passes through zero, so that
+         * the motion is smooth up to the event that ends it. */
+        if (c->mode == FRICTION_SLIP) {
+            vec3 u = contact_slip(&c->point, a, b);
+            u = vec3_axpy(u, -vec3_dot(u, c->point.normal), c->point.normal);
+            double speed = vec3_length(u);
+            if (speed > 1e-9 * (1 + x->speed))
+                c->slip_along = vec3_scale(u, (vec3_dot(u, t->slip_start) < 0 ? -1 : 1) / speed);
+        }
+    }
+    return ABUT_OK;
+}
+
+/* ---- powers of constraint forces */
+
+/* What friction takes, and what immovable bodies that move give. */
+static void constraint_power(const exact *x, power *p) {
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        const group_contact *c = &x->contacts.data[i];
+        const contact_load *l = &x->loads.data[i];
+        const motion *a = &x->motions[c->a], *b = &x->motions[c->b];
+        vec3 u = contact_slip(&c->point, a, b);
+        vec3 spin = vec3_sub(a->velocity.angular, b->velocity.angular);
+        vec3 force = vec3_axpy(l->friction, l->normal, c->point.normal);
+        p->dissipated -= vec3_dot(force, u) + vec3_dot(l->torque, spin);
+        if (c->b >= x->movable)
+            p->work += vec3_dot(force, motion_velocity_at(b, c->point.at)) +
+                       vec3_dot(l->torque, b->velocity.angular);
+        if (c->a >= x->movable)
+            p->work -= vec3_dot(force, motion_velocity_at(a, c->point.at)) +
+                       vec3_dot(l->torque, a->velocity.angular);
+    }
+    for (int i = 0; i < x->row_count; i++) {
+        const row *r = &x->rows[i];
+        double given = 0;
+        if (r->a >= 0 && r->a < x->movable) given += spatial_dot(r->ja, x->motions[r->a].velocity);
+        if (r->b >= 0 && r->b < x->movable) given += spatial_dot(r->jb, x->motions[r->b].velocity);
+        p->work += x->multipliers[i] * given;
+    }
+}
+
+/* ---- the evaluation */
+
+static group make_group(exact *x) {
+    return (group){.body_count = x->count,
+                   .motions = x->motions,
+                   .inertias = x->inertias,
+                   .wrenches = x->wrenches,
+                   .prescribed = x->prescribed,
+                   .row_count = x->row_count,
+                   .rows = x->rows,
+                   .row_states = x->row_states,
+                   .contact_count = (int)x->contacts.count,
+                   .contacts = x->contacts.data};
+}
+
+group exact_group(exact *x) { return make_group(x); }
+
+abut_status exact_prepare(exact *x, double time, double powers[2], abut_error *error) {
+    power p = {0, 0};
+    apply_gravity_and_drag(x, &p);
+    apply_springs(x, &p);
+    abut_status status = apply_forces(x, time, &p, error);
+    if (status == ABUT_OK) status = hinge_all_rows(x, time, &p, error);
+    if (status == ABUT_OK) status = exact_evaluate_contacts(x, error);
+    powers[0] = p.dissipated, powers[1] = p.work;
+    return status;
+}
+
+abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute, double powers[2],
+                             abut_error *error) {
+    abut_status status = exact_prepare(x, time, powers, error);
+    if (status != ABUT_OK) return status;
+    group g = make_group(x);
+    forces_config config = forces_default_config();
+    config.distribute = distribute;
+    /* while integrating the direction of slip is ours (see above) */
+    if (!choose) config.slip_speed = INFINITY;
+    arena_mark mark = arena_save(x->arena);
+    status = (choose ? forces_choose : forces_solve)(&g, &config, &x->scratch, x->accelerations,
+                                                     x->loads.data, x->multipliers, &x->result, error);
+    arena_restore(x->arena, mark);
+    if (status != ABUT_OK) return status;
+    power p = {powers[0], powers[1]};
+    constraint_power(x, &p);
+    powers[0] = p.dissipated, powers[1] = p.work;
+    return ABUT_OK;
+}
+
+/* y' : velocities, quaternion rates, accelerations, and the two powers. */
+abut_status exact_derivative(void *user, double time, const double *y, double *dydt) {
+    exact *x = user;
+    double *powers = dydt + BODY_NUMBERS * x->movable;
+    abut_status status = exact_place(x, time, y, x->error);
+    if (status == ABUT_OK) status = exact_accelerate(x, time, false, false, powers, x->error);
+    if (status != ABUT_OK) return status;
+    for (int i = 0; i < x->movable; i++) {
+        double *p = dydt + BODY_NUMBERS * i;
+        const motion *m = &x->motions[i];
+        quat q = quat_rate(m->rotation, m->velocity.angular);
+        put_vec3(p, m->velocity.linear);
+        p[3] = q.w, p[4] = q.x, p[5] = q.y, p[6] = q.z;
+        put_vec3(p + 7, x->accelerations[i].linear);
+        put_vec3(p + 10, x->accelerations[i].angular);
+    }
+    return ABUT_OK;
+}

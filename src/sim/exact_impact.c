@@ -1,0 +1,88 @@
+/* Impacts: one problem over the whole group, hinges included; and impulses without impact where no finite
+ * force exists. */
+#include "sim/exact.h"
+
+/* One event for each pair of bodies that received an impulse: impulses added, at the point that received
+ * most. */
+static abut_status report(exact *x, const contact_impulse *impulses, const impact_result *result,
+                          bool without, abut_error *error) {
+    arena_mark mark = arena_save(x->arena);
+    size_t n = (size_t)x->contacts.count;
+    bool *said = arena_alloc(x->arena, n ? n : 1, sizeof *said);
+    if (!said) return fail_memory(error);
+    abut_status status = ABUT_OK;
+    for (size_t i = 0; i < n && status == ABUT_OK; i++) {
+        const group_contact *c = &x->contacts.data[i];
+        if (said[i]) continue;
+        vec3 total = vec3_zero();
+        size_t strongest = i;
+        for (size_t k = i; k < n; k++) {
+            const group_contact *d = &x->contacts.data[k];
+            if (d->a != c->a || d->b != c->b) continue;
+            said[k] = true;
+            total = vec3_add(total, vec3_axpy(impulses[k].friction, impulses[k].normal, d->point.normal));
+            if (impulses[k].normal > impulses[strongest].normal) strongest = k;
+        }
+        if (!(impulses[strongest].normal > 0)) continue;
+        abut_event e = exact_contact_event(x, without ? ABUT_EVENT_IMPULSE_WITHOUT_IMPACT : ABUT_EVENT_IMPACT,
+                                           (int)strongest);
+        e.impulse = total, e.energy_before = result->energy_before, e.energy_after = result->energy_after;
+        status = exact_emit(x, e, error);
+    }
+    arena_restore(x->arena, mark);
+    return status;
+}
+
+/* The fastest approach among touching points and reached limits, m/s (rad/s for angles). */
+static double approach(const exact *x) {
+    double fastest = 0;
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        const group_contact *c = &x->contacts.data[i];
+        fastest = fmax(fastest, -exact_gap_rate(x, c->a, c->b, &c->point));
+    }
+    for (int i = 0; i < x->row_count; i++) {
+        const row *r = &x->rows[i];
+        if (r->lo != 0) continue; /* limits */
+        double rate = 0;
+        if (r->a >= 0) rate += spatial_dot(r->ja, x->motions[r->a].velocity);
+        if (r->b >= 0) rate += spatial_dot(r->jb, x->motions[r->b].velocity);
+        fastest = fmax(fastest, r->rate - rate);
+    }
+    return fastest;
+}
+
+double exact_approach_limit(const exact *x) { return 1e-9 * (1 + x->speed); }
+
+abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_error *error) {
+    double powers[2];
+    *happened = false;
+    abut_status status = exact_prepare(x, x->time, powers, error);
+    if (status != ABUT_OK) return status;
+    if (!without_impact && approach(x) <= exact_approach_limit(x)) return ABUT_OK;
+    group g = exact_group(x);
+    impact_config config = impact_default_config();
+    config.model = x->model->world.impact, config.law = x->model->world.restitution_law;
+    config.rest_speed = x->model->tolerance.rest_speed;
+    config.without_impact = without_impact;
+    arena_mark mark = arena_save(x->arena);
+    size_t n = (size_t)x->contacts.count;
+    spatial *velocities = arena_alloc(x->arena, (size_t)x->count, sizeof *velocities);
+    contact_impulse *impulses = arena_alloc(x->arena, n ? n : 1, sizeof *impulses);
+    double *row_impulses = arena_alloc(x->arena, (size_t)x->row_count + 1, sizeof *row_impulses);
+    impact_result result;
+    if (!velocities || !impulses || !row_impulses) return fail_memory(error);
+    status = impact_solve(&g, &config, &x->scratch, velocities, impulses, row_impulses, &result, error);
+    if (status == ABUT_OK) {
+        *happened = true;
+        for (int i = 0; i < x->movable; i++) x->motions[i].velocity = velocities[i];
+        double lost = result.energy_before - result.energy_after;
+        /* a kinematic body can give energy to those it meets */
+        if (lost >= 0)
+            x->run->state->dissipated += lost;
+        else
+            x->run->state->work -= lost;
+        status = report(x, impulses, &result, without_impact, error);
+    }
+    arena_restore(x->arena, mark);
+    return status;
+}

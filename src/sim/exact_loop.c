@@ -1,0 +1,406 @@
+/* The loop of a group (DESIGN section 6): touch, impact, choose, integrate, find the event, correct, record.
+ */
+#include "sim/exact.h"
+
+enum { IMPACT_ROUNDS = 64 };
+
+/* ---- events */
+
+abut_status exact_emit(exact *x, abut_event e, abut_error *error) {
+    e.time = x->time;
+    if (e.count == 0) e.count = 1;
+    if (!array_push(&x->run->context, &x->run->events, e)) return fail_memory(error);
+    return ABUT_OK;
+}
+
+static abut_entity entity(contact_feature f) {
+    static const abut_entity_kind kinds[] = {ABUT_ENTITY_VERTEX, ABUT_ENTITY_EDGE, ABUT_ENTITY_FACE,
+                                             ABUT_ENTITY_SMOOTH};
+    return (abut_entity){kinds[f.kind], f.id};
+}
+
+abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place) {
+    const group_contact *c = &x->contacts.data[place];
+    const near_pair *p = &x->touches.data[place].pair;
+    return (abut_event){.kind = kind,
+                        .body = {x->bodies[c->a], x->bodies[c->b]},
+                        .entity = {entity(p->fa), entity(p->fb)},
+                        .point = c->point.at,
+                        .normal = c->point.normal};
+}
+
+/* ---- scales */
+
+double exact_acceleration_limit(const exact *x) {
+    return 1e-7 * (vec3_length(x->model->world.gravity) + 1e-3 + x->speed * x->speed / x->model->size);
+}
+
+static void measure_speed(exact *x) {
+    x->speed = 0;
+    for (int i = 0; i < x->count; i++) {
+        double r = x->model->bodies[x->bodies[i]].shape.radius;
+        twist v = x->motions[i].velocity;
+        double spin = isfinite(r) ? vec3_length(v.angular) * r : 0;
+        x->speed = fmax(x->speed, vec3_length(v.linear) + spin);
+    }
+}
+
+/* ---- comparing the touching set before and after */
+
+/* A pair of bodies and how many places it touches, with a number that depends on which. */
+typedef struct pair_mark {
+    int a, b;
+    uint64_t features;
+    int first; /* a touch of the pair */
+    bool slips, sticks;
+} pair_mark;
+
+typedef struct pair_marks {
+    pair_mark *items;
+    int count;
+} pair_marks;
+
+static bool mark_pairs(exact *x, pair_marks *out) {
+    *out = (pair_marks){arena_alloc(x->arena, (size_t)x->contacts.count + 1, sizeof *out->items), 0};
+    if (!out->items) return false;
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        const group_contact *c = &x->contacts.data[i];
+        const near_pair *p = &x->touches.data[i].pair;
+        int k = 0;
+        while (k < out->count && (out->items[k].a != c->a || out->items[k].b != c->b)) k++;
+        if (k == out->count) out->items[out->count++] = (pair_mark){.a = c->a, .b = c->b, .first = (int)i};
+        uint64_t word = ((uint64_t)p->fa.kind << 62) ^ ((uint64_t)p->fa.id << 32) ^
+                        ((uint64_t)p->fb.kind << 30) ^ (uint64_t)p->fb.id;
+        out->items[k].features += hash64_mix(word);
+        out->items[k].slips |= c->mode == FRICTION_SLIP;
+        out->items[k].sticks |= c->mode == FRICTION_STICK;
+    }
+    return true;
+}
+
+static const pair_mark *find_mark(const pair_marks *marks, const pair_mark *m) {
+    for (int i = 0; i < marks->count; i++)
+        if (marks->items[i].a == m->a && marks->items[i].b == m->b) return &marks->items[i];
+    return NULL;
+}
+
+/* contact-lost needs the pair only: its touches are gone. */
+static abut_status emit_lost(exact *x, const pair_mark *m, abut_error *error) {
+    abut_event e = {.kind = ABUT_EVENT_CONTACT_LOST, .body = {x->bodies[m->a], x->bodies[m->b]}};
+    return exact_emit(x, e, error);
+}
+
+static abut_status emit_differences(exact *x, const pair_marks *before, bool at_start, abut_error *error) {
+    pair_marks after;
+    if (!mark_pairs(x, &after)) return fail_memory(error);
+    abut_status status = ABUT_OK;
+    for (int i = 0; i < before->count && status == ABUT_OK; i++)
+        if (!find_mark(&after, &before->items[i])) status = emit_lost(x, &before->items[i], error);
+    for (int i = 0; i < after.count && status == ABUT_OK; i++) {
+        const pair_mark *m = &after.items[i], *old = find_mark(before, m);
+        if (!old)
+            status = exact_emit(x, exact_contact_event(x, ABUT_EVENT_CONTACT_MADE, m->first), error);
+        else if (old->features != m->features)
+            status = exact_emit(x, exact_contact_event(x, ABUT_EVENT_CONTACT_CHANGED, m->first), error);
+        if (status != ABUT_OK || at_start) continue;
+        if (old && old->slips && !m->slips && m->sticks)
+            status = exact_emit(x, exact_contact_event(x, ABUT_EVENT_STICK, m->first), error);
+        else if (old && old->sticks && !old->slips && m->slips)
+            status = exact_emit(x, exact_contact_event(x, ABUT_EVENT_SLIP, m->first), error);
+    }
+    return status;
+}
+
+/* ---- settling the touching set at an instant */
+
+/* Keeps what neither flies apart nor accelerates apart. */
+static abut_status drop_separating(exact *x, bool by_acceleration, abut_error *error) {
+    arena_mark mark = arena_save(x->arena);
+    bool *kept = arena_alloc(x->arena, (size_t)x->contacts.count + 1, sizeof *kept);
+    if (!kept) return fail_memory(error);
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        const group_contact *c = &x->contacts.data[i];
+        bool flies = exact_gap_rate(x, c->a, c->b, &c->point) > exact_approach_limit(x);
+        bool leaves = by_acceleration && x->loads.data[i].gap_acceleration > exact_acceleration_limit(x);
+        kept[i] = !flies && !leaves;
+    }
+    exact_keep_touches(x, kept);
+    arena_restore(x->arena, mark);
+    return ABUT_OK;
+}
+
+/* Near pairs that say what a touch of the set says (the same place, the same normal) are marked, so that the
+ * search for new contacts leaves them alone. */
+static void mark_touching(exact *x) {
+    double close = 1e-2 * x->model->tolerance.touching;
+    for (int64_t i = 0; i < x->nears.count; i++) {
+        exact_near *n = &x->nears.data[i];
+        contact_point p;
+        bool faces;
+        n->touching = false;
+        if (!exact_near_at(x, n, &p, &faces)) continue;
+        n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
+        for (int64_t k = 0; k < x->contacts.count && !n->touching; k++) {
+            const group_contact *c = &x->contacts.data[k];
+            n->touching = c->a == n->a && c->b == n->b && vec3_distance(p.at, c->point.at) <= close &&
+                          vec3_distance(p.normal, c->point.normal) <= 1e-6;
+        }
+    }
+}
+
+/* Impacts until nothing approaches. */
+static abut_status impacts(exact *x, abut_error *error) {
+    for (int round = 0; round < IMPACT_ROUNDS; round++) {
+        bool happened;
+        abut_status status = exact_impact(x, false, &happened, error);
+        if (status != ABUT_OK || !happened) return status;
+        measure_speed(x);
+    }
+    return ABUT_OK;
+}
+
+/* Modes and forces; where no finite force exists, an impulse. */
+static abut_status choose(exact *x, abut_error *error) {
+    double powers[2];
+    for (int round = 0; round < IMPACT_ROUNDS; round++) {
+        abut_status status = exact_accelerate(x, x->time, true, false, powers, error);
+        if (status != ABUT_OK || x->result.outcome != FORCES_NO_FINITE_FORCE) return status;
+        bool happened;
+        status = exact_impact(x, true, &happened, error);
+        if (status == ABUT_OK) status = drop_separating(x, false, error);
+        if (status != ABUT_OK || !happened) return status;
+    }
+    return ABUT_OK;
+}
+
+/* What an event does to memory before the touching set is settled. */
+static abut_status handle(exact *x, exact_event e, abut_error *error) {
+    if (e.kind == EXACT_LIMIT) {
+        int entry = (int)(e.item / 2);
+        const model_hinge *h = &x->model->hinges[x->hinges[entry]];
+        run_hinges(x->run->state)[x->hinges[entry]].at_limit = e.item & 1 ? 1 : -1;
+        abut_event out = {
+            .kind = ABUT_EVENT_LIMIT,
+            .body = {h->h.a, h->h.b},
+            .entity = {{ABUT_ENTITY_HINGE, x->hinges[entry]}, {ABUT_ENTITY_HINGE, x->hinges[entry]}}};
+        return exact_emit(x, out, error);
+    }
+    if (e.kind == EXACT_BREAKS) {
+        const model_hinge *h = &x->model->hinges[x->hinges[e.item]];
+        run_hinges(x->run->state)[x->hinges[e.item]].broken = 1;
+        abut_event out = {
+            .kind = ABUT_EVENT_HINGE_BROKEN,
+            .body = {h->h.a, h->h.b},
+            .entity = {{ABUT_ENTITY_HINGE, x->hinges[e.item]}, {ABUT_ENTITY_HINGE, x->hinges[e.item]}}};
+        return exact_emit(x, out, error);
+    }
+    if (e.kind == EXACT_STICKS) { /* the slip ended: its direction is no longer known, and it may stick */
+        x->contacts.data[e.item].mode = FRICTION_STICK;
+        x->contacts.data[e.item].anchored = false;
+    }
+    if (e.kind == EXACT_LEAVES) {
+        arena_mark mark = arena_save(x->arena);
+        bool *kept = arena_alloc(x->arena, (size_t)x->contacts.count, sizeof *kept);
+        if (!kept) return fail_memory(error);
+        for (int64_t i = 0; i < x->contacts.count; i++) kept[i] = i != e.item;
+        exact_keep_touches(x, kept);
+        arena_restore(x->arena, mark);
+    }
+    return ABUT_OK;
+}
+
+/* At an instant: the event, what touches, impacts, modes.  Emits how the contacts of each pair changed. */
+static abut_status settle(exact *x, bool start, exact_event e, abut_error *error) {
+    arena_mark mark = arena_save(x->arena);
+    pair_marks before;
+    if (!mark_pairs(x, &before)) return fail_memory(error);
+    measure_speed(x);
+    abut_status status = handle(x, e, error);
+    if (status == ABUT_OK) status = exact_update_touches(x, start, error);
+    if (status == ABUT_OK) status = impacts(x, error);
+    if (status == ABUT_OK) status = drop_separating(x, false, error);
+    if (status == ABUT_OK) status = choose(x, error);
+    if (status == ABUT_OK) status = drop_separating(x, true, error);
+    if (status == ABUT_OK) exact_anchor(x);
+    if (status == ABUT_OK) mark_touching(x);
+    if (status == ABUT_OK) status = emit_differences(x, &before, start, error);
+    arena_restore(x->arena, mark);
+    return status;
+}
+
+/* ---- rest */
+
+/* Nothing moves, nothing accelerates, no load changes with time: the next event comes from outside. */
+static bool at_rest(const exact *x) {
+    if (x->timed) return false;
+    double slow = 1e-9 * sqrt(x->model->size * (1e-3 + vec3_length(x->model->world.gravity)));
+    double weak = 1e-9 * (1e-3 + vec3_length(x->model->world.gravity));
+    for (int i = 0; i < x->movable; i++) {
+        double r = x->model->bodies[x->bodies[i]].shape.radius;
+        if (!isfinite(r)) r = x->model->size;
+        if (vec3_length(x->motions[i].velocity.linear) + r * vec3_length(x->motions[i].velocity.angular) >
+            slow)
+            return false;
+        if (vec3_length(x->accelerations[i].linear) + r * vec3_length(x->accelerations[i].angular) > weak)
+            return false;
+    }
+    for (int i = x->movable; i < x->count; i++)
+        if (x->model->bodies[x->bodies[i]].kinematic) return false;
+    return true;
+}
+
+static void hold(exact *x) {
+    for (int i = 0; i < x->movable; i++) x->motions[i].velocity = (twist){vec3_zero(), vec3_zero()};
+    x->time = x->end;
+}
+
+/* ---- one step */
+
+/* Longest step: to the end, no more than a fifth of a turn, and not longer than the near pairs hold. */
+static double step_limit(const exact *x) {
+    double h = x->end - x->time, spin = 0;
+    for (int i = 0; i < x->count; i++) spin = fmax(spin, vec3_length(x->motions[i].velocity.angular));
+    if (spin * h > 0.5) h = 0.5 / spin;
+    return h;
+}
+
+/* How far the surfaces of two bodies can come towards each other in a time, from the present velocities and
+ * accelerations. */
+static double reach_for(const exact *x, double h) {
+    double fall = 0;
+    for (int i = 0; i < x->movable; i++) {
+        double r = x->model->bodies[x->bodies[i]].shape.radius;
+        if (!isfinite(r)) r = 0;
+        vec3 w = x->motions[i].velocity.angular;
+        double a = vec3_length(x->accelerations[i].linear) +
+                   r * (vec3_length(x->accelerations[i].angular) + vec3_length2(w));
+        fall = fmax(fall, a);
+    }
+    return 2 * (x->speed * h * 1.1 + fall * h * h) + 8 * x->model->tolerance.touching;
+}
+
+static void remember_slip(exact *x) {
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        group_contact *c = &x->contacts.data[i];
+        vec3 u = contact_slip(&c->point, &x->motions[c->a], &x->motions[c->b]);
+        u = vec3_axpy(u, -vec3_dot(u, c->point.normal), c->point.normal);
+        double speed = vec3_length(u);
+        x->touches.data[i].slip_start =
+            speed > 1e-9 * (1 + x->speed) ? vec3_scale(u, 1 / speed) : c->slip_along;
+    }
+}
+
+/* The part of the step in which nothing moved farther than the near pairs were collected for: the rest of it
+ * is done again. */
+static double within_reach(exact *x, double start, double reached, double reach) {
+    double before = x->speed;
+    measure_speed(x);
+    double speed = fmax(before, x->speed);
+    if (x->pair_count == 0 || 2 * speed * (reached - start) <= reach) return reached;
+    return start + reach / (2 * speed);
+}
+
+/* Overlap at the end of a step, over all near pairs that face each other. */
+static void audit_overlap(exact *x) {
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        double depth = -x->contacts.data[i].point.gap;
+        if (depth > x->run->state->deepest_overlap) x->run->state->deepest_overlap = depth;
+    }
+    if (x->result.residual > x->run->state->residual) x->run->state->residual = x->result.residual;
+}
+
+/* Keeps the dense output of the step for the recording. */
+static abut_status keep_segment(exact *x, double start, double end_time, abut_error *error) {
+    abut_sim *run = x->run;
+    const abut_context *context = &run->context;
+    if (!run->options.segment || !(end_time > start)) return ABUT_OK;
+    kept_segment s = {.start = start,
+                      .end = end_time,
+                      .step = x->integrator.t - x->integrator.t_old,
+                      .first_body = run->segment_bodies.count,
+                      .body_count = x->movable,
+                      .first_number = run->segment_numbers.count};
+    int64_t numbers = (int64_t)x->movable * BODY_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
+    if (!array_push(context, &run->segments, s)) return fail_memory(error);
+    for (int i = 0; i < x->movable; i++)
+        if (!array_push(context, &run->segment_bodies, x->bodies[i])) return fail_memory(error);
+    if (!array_reserve(context, &run->segment_numbers, run->segment_numbers.count + numbers))
+        return fail_memory(error);
+    for (int i = 0; i < x->movable * BODY_NUMBERS; i++)
+        for (int k = 0; k < ABUT_SEGMENT_COEFFICIENTS; k++)
+            run->segment_numbers.data[run->segment_numbers.count++] = x->integrator.dense[k][i];
+    return ABUT_OK;
+}
+
+/* A limit that is left no longer pushes. */
+static void release_limits(exact *x) {
+    for (int i = 0; i < x->row_count; i++) {
+        hinge_memory *memory = &run_hinges(x->run->state)[x->hinges[x->row_hinge[i]]];
+        if (x->rows[i].lo == 0 && memory->at_limit && x->rows[i].error > x->model->tolerance.touching)
+            memory->at_limit = 0;
+    }
+}
+
+/* Integrates one step from the settled state, cuts it at the first event, corrects, and settles again. */
+static abut_status step(exact *x, abut_error *error) {
+    double start = x->time, limit = step_limit(x), reach = reach_for(x, limit);
+    abut_status status = exact_collect(x, reach, error);
+    if (status != ABUT_OK) return status;
+    mark_touching(x);
+    remember_slip(x);
+    exact_pack(x, x->y);
+    x->error = error;
+    status = ode_start(&x->integrator, start, x->y, error);
+    if (status == ABUT_OK) status = ode_step(&x->integrator, start + limit, error);
+    if (status != ABUT_OK) return status;
+    double reached = x->integrator.t;
+    status = exact_place_dense(x, reached, error);
+    if (status != ABUT_OK) return status;
+    reached = within_reach(x, start, reached, reach);
+    exact_event e = exact_find_event(x, start, reached);
+    if (e.kind != EXACT_NOTHING) reached = e.time;
+    status = keep_segment(x, start, reached, error);
+    if (status == ABUT_OK) status = exact_place_dense(x, reached, error);
+    if (status != ABUT_OK) return status;
+    x->run->state->dissipated += x->y_dense[BODY_NUMBERS * x->movable];
+    x->run->state->work += x->y_dense[BODY_NUMBERS * x->movable + 1];
+    x->time = reached;
+    x->run->state->steps++;
+    status = exact_correct(x, reached, error);
+    if (status == ABUT_OK) release_limits(x);
+    if (status == ABUT_OK) status = settle(x, false, e, error);
+    audit_overlap(x);
+    return status;
+}
+
+abut_status exact_advance(exact *x, abut_error *error) {
+    exact_event nothing = {.kind = EXACT_NOTHING, .item = -1};
+    measure_speed(x);
+    abut_status status = exact_collect(x, 8 * x->model->tolerance.touching, error);
+    if (status == ABUT_OK) status = settle(x, !x->run->started, nothing, error);
+    int64_t budget = x->run->options.event_budget > 0 ? x->run->options.event_budget : 100000;
+    while (status == ABUT_OK && x->time < x->end) {
+        if (at_rest(x)) {
+            hold(x);
+            break;
+        }
+        status = step(x, error);
+        if (status == ABUT_OK && --budget < 0)
+            status = fail(error, ABUT_BUDGET,
+                          "too many events in the frame that ends at t = %.9g s (the last at %.9g); raise "
+                          "rest_speed, or use a shorter frame",
+                          x->end, x->time);
+    }
+    return status;
+}
+
+/* Errors are relative to the size of the scene and the speeds of the group; positions and speeds near zero
+ * count as that. */
+abut_status exact_start_integrator(exact *x, abut_error *error) {
+    ode_config config = ode_default_config();
+    config.relative = config.absolute = x->model->tolerance.integration;
+    abut_status status =
+        ode_init(&x->integrator, &x->run->context, exact_numbers(x), &config, exact_derivative, NULL, x);
+    x->integrator_ready = status == ABUT_OK;
+    return status == ABUT_OK ? ABUT_OK : fail_memory(error);
+}

@@ -1,0 +1,89 @@
+/* Bodies that move by themselves: constant velocity and spin, or a function of time. */
+#include "sim/model.h"
+
+/* exp(w t / 2) by Taylor's series of a halved angle and repeated squaring: no libm, so the bits are the same
+ * everywhere.  The angle is halved until it is below 1/8, where eight terms reach rounding; k squarings lose
+ * about k digits of the last place. */
+static quat rotation_by(vec3 w, double t) {
+    double angle = vec3_length(w) * fabs(t) / 2, scale = t / 2;
+    int squarings = 0;
+    for (; angle > 0.125 && squarings < 60; squarings++) angle /= 2, scale /= 2;
+    vec3 u = vec3_scale(w, scale);
+    double x = vec3_dot(u, u), cosine = 1, sinc = 1, term = 1;
+    for (int k = 1; k < 9; k++) {
+        term *= -x / ((2 * k - 1) * (2 * k));
+        cosine += term;
+        sinc += term / (2 * k + 1);
+    }
+    quat q = {cosine, sinc * u.x, sinc * u.y, sinc * u.z};
+    for (int k = 0; k < squarings; k++) q = quat_mul(q, q);
+    return quat_unit(q);
+}
+
+typedef struct sample {
+    double x[7];
+} sample;
+
+static abut_status ask(const model_body *body, double time, sample *s, abut_error *error) {
+    if (!body->function(body->user, time, s->x, 7))
+        return fail(error, ABUT_CANCELLED, "the motion of body `%s` gave no answer at t = %.9g", body->name,
+                    time);
+    double norm = s->x[3] * s->x[3] + s->x[4] * s->x[4] + s->x[5] * s->x[5] + s->x[6] * s->x[6];
+    bool fine = isfinite(norm) && norm > 1e-12;
+    for (int i = 0; i < 3; i++) fine = fine && isfinite(s->x[i]);
+    if (!fine)
+        return fail(error, ABUT_INVALID,
+                    "the motion of body `%s` at t = %.9g is not a finite position and quaternion; correct "
+                    "the function",
+                    body->name, time);
+    for (int i = 3; i < 7; i++) s->x[i] /= sqrt(norm);
+    return ABUT_OK;
+}
+
+/* Position, velocity and acceleration of the centre, and rotation, spin and its rate, from five samples at
+ * distance h: f' = (f(-2) - 8 f(-1) + 8 f(1) - f(2)) / 12 h,  f'' = (-f(-2) + 16 f(-1) - 30 f(0) + 16 f(1) -
+ * f(2)) / 12 h^2; spin w = 2 q' q*, its rate 2 q'' q* without the scalar part. */
+static abut_status from_function(const model_body *body, double time, motion *m, spatial *acceleration,
+                                 abut_error *error) {
+    const double h = 1e-3;
+    sample s[5];
+    for (int i = 0; i < 5; i++) {
+        abut_status status = ask(body, time + (i - 2) * h, &s[i], error);
+        if (status != ABUT_OK) return status;
+        /* q and -q are the same rotation: take the one near the sample before */
+        double dot = 0;
+        for (int k = 3; k < 7; k++) dot += i ? s[i].x[k] * s[i - 1].x[k] : 1;
+        for (int k = 3; k < 7 && dot < 0; k++) s[i].x[k] = -s[i].x[k];
+    }
+    double first[7], second[7];
+    for (int k = 0; k < 7; k++) {
+        first[k] = (s[0].x[k] - 8 * s[1].x[k] + 8 * s[3].x[k] - s[4].x[k]) / (12 * h);
+        second[k] =
+            (-s[0].x[k] + 16 * s[1].x[k] - 30 * s[2].x[k] + 16 * s[3].x[k] - s[4].x[k]) / (12 * h * h);
+    }
+    quat q = {s[2].x[3], s[2].x[4], s[2].x[5], s[2].x[6]};
+    quat w = quat_mul((quat){first[3], first[4], first[5], first[6]}, quat_conj(q));
+    quat a = quat_mul((quat){second[3], second[4], second[5], second[6]}, quat_conj(q));
+    vec3 spin = {2 * w.x, 2 * w.y, 2 * w.z}, spin_rate = {2 * a.x, 2 * a.y, 2 * a.z};
+    vec3 arm = quat_rotate(q, body->center);
+    m->rotation = q;
+    m->center = vec3_add(vec3_make(s[2].x[0], s[2].x[1], s[2].x[2]), arm);
+    m->velocity.angular = spin;
+    m->velocity.linear = vec3_add(vec3_make(first[0], first[1], first[2]), vec3_cross(spin, arm));
+    if (acceleration) {
+        vec3 turn = vec3_add(vec3_cross(spin_rate, arm), vec3_cross(spin, vec3_cross(spin, arm)));
+        *acceleration = (spatial){vec3_add(vec3_make(second[0], second[1], second[2]), turn), spin_rate};
+    }
+    return ABUT_OK;
+}
+
+abut_status model_kinematic_motion(const abut_model *model, int body, double time, motion *m,
+                                   spatial *acceleration, abut_error *error) {
+    const model_body *b = &model->bodies[body];
+    if (b->function) return from_function(b, time, m, acceleration, error);
+    *m = b->start;
+    m->center = vec3_axpy(b->start.center, time, b->start.velocity.linear);
+    m->rotation = quat_mul(rotation_by(b->start.velocity.angular, time), b->start.rotation);
+    if (acceleration) *acceleration = (spatial){vec3_zero(), vec3_zero()};
+    return ABUT_OK;
+}

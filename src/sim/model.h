@@ -1,0 +1,76 @@
+/* The model: all that does not change during a run.  Compiled once from the definitions of abut/world.h;
+ * bodies, shapes, hinges and names live in the model's arena. */
+#ifndef SIM_MODEL_H
+#define SIM_MODEL_H
+
+#include "abut/sim.h"
+#include "contact/near.h"
+#include "dynamics/hinge.h"
+
+typedef struct model_body {
+    const char *name;
+    contact_shape shape;
+    body_inertia inertia;
+    motion start;
+    bool movable;   /* neither fixed nor kinematic */
+    bool kinematic; /* moves by itself: with start.velocity, or as `function` says */
+    abut_time_function *function;
+    void *user;
+    vec3 center; /* of mass, shape axes */
+    double drag_linear, drag_angular;
+    int group, material;
+    float color[4];
+} model_body;
+
+typedef struct model_hinge {
+    hinge h;
+    const char *name;
+    bool collide;
+} model_hinge;
+
+typedef struct model_spring {
+    int a, b;        /* b = -1: the ground */
+    vec3 at_a, at_b; /* body axes from the centre of mass; of the ground: world */
+    double length, stiffness, damping;
+} model_spring;
+
+typedef struct model_force {
+    int body;
+    bool is_torque;
+    vec3 at; /* body axes from the centre of mass */
+    vec3 value;
+    abut_time_function *function;
+    void *user;
+} model_force;
+
+typedef struct model_material {
+    double restitution;
+    abut_friction friction;
+} model_material;
+
+struct abut_model {
+    abut_context context;
+    arena memory;
+    abut_world_def world; /* the scalars; its arrays belonged to the caller */
+    abut_tolerances tolerance;
+    double size; /* metres: the largest extent of a bounded body, for scales */
+    int body_count, hinge_count, spring_count, force_count, material_count;
+    model_body *bodies;
+    model_hinge *hinges;
+    model_spring *springs;
+    model_force *forces;
+    model_material *pairs; /* (material_count + 1)^2, entry 0 is the default material */
+};
+
+/* What holds between the materials of two bodies. */
+const model_material *model_pair(const abut_model *model, int a, int b);
+/* Whether two bodies can touch: at least one moves, not of one group, not hinged together without `collide`.
+ */
+bool model_may_touch(const abut_model *model, int a, int b);
+
+/* The motion of a kinematic body at a time: constant velocity and spin in closed form, or its function
+ * (differentiated by central differences of fourth order, step 1e-3 s).  `acceleration` may be NULL. */
+abut_status model_kinematic_motion(const abut_model *model, int body, double time, motion *m,
+                                   spatial *acceleration, abut_error *error);
+
+#endif

@@ -1,0 +1,368 @@
+/* Runs: the state block, hooks, energy, audit, snapshots. */
+#include "sim/run.h"
+
+#include "sim/exact.h"
+
+#include <stdio.h>
+
+static const char *const event_names[] = {
+#define NAME(name, word) word,
+    ABUT_EVENT_LIST(NAME)
+#undef NAME
+};
+
+const char *abut_event_name(abut_event_kind kind) {
+    return (unsigned)kind < (unsigned)ABUT_EVENT_KINDS ? event_names[kind] : "unknown";
+}
+
+const char *abut_entity_name(abut_entity_kind kind) {
+    static const char *const names[] = {"none", "vertex", "edge", "face", "smooth", "hinge"};
+    return (unsigned)kind < (unsigned)COUNT_OF(names) ? names[kind] : "unknown";
+}
+
+/* ---- the state block */
+
+static uint64_t block_bytes(const abut_model *m, int touch_capacity) {
+    return sizeof(run_state) + (uint64_t)m->body_count * (sizeof(motion) + sizeof(double)) +
+           (uint64_t)m->hinge_count * sizeof(hinge_memory) + (uint64_t)touch_capacity * sizeof(touch);
+}
+
+/* Grows one block to `bytes`, new bytes cleared. */
+static bool grow(const abut_sim *run, run_state **block, uint64_t bytes) {
+    run_state *grown = mem_resize(&run->context, *block, *block ? run->state_bytes : 0, bytes, 1);
+    if (!grown) return false;
+    uint64_t old = *block ? run->state_bytes : 0;
+    memset((char *)grown + old, 0, bytes - old);
+    *block = grown;
+    return true;
+}
+
+bool run_reserve_touches(abut_sim *run, int count) {
+    int capacity = run->state ? run->state->touch_capacity : 0;
+    if (run->state && count <= capacity) return true;
+    capacity = capacity + capacity / 2 + 16 > count ? capacity + capacity / 2 + 16 : count;
+    uint64_t bytes = block_bytes(run->model, capacity);
+    run_state *state = run->state;
+    if (!grow(run, &run->state, bytes)) return false;
+    if (!grow(run, &run->saved, bytes)) {
+        /* the first block is larger now; its old size is what the allocator must be told until both match */
+        run->state = mem_resize(&run->context, run->state, bytes, run->state_bytes ? run->state_bytes : 1, 1);
+        if (!state) run->state = NULL;
+        return false;
+    }
+    run->state_bytes = bytes;
+    run->state->touch_capacity = run->saved->touch_capacity = capacity;
+    run->state->bytes = run->saved->bytes = bytes;
+    return true;
+}
+
+/* What the state depends on, so that a snapshot of another scene is refused. */
+static uint64_t model_hash(const abut_model *m) {
+    uint64_t h = hash64(&m->world.gravity, sizeof m->world.gravity, 11);
+    for (int i = 0; i < m->body_count; i++) {
+        const model_body *b = &m->bodies[i];
+        h = hash64(b->name, strlen(b->name), h);
+        h = hash64(&b->inertia.mass, sizeof b->inertia.mass, h);
+        h = hash64(&b->start.center, sizeof b->start.center, h);
+    }
+    return hash64(&m->hinge_count, sizeof m->hinge_count, h);
+}
+
+/* ---- telling what happened */
+
+static int by_time(const void *user, const void *a, const void *b) {
+    (void)user;
+    const abut_event *e = a, *f = b;
+    return e->time < f->time ? -1 : e->time > f->time;
+}
+
+/* Groups are moved one after the other: their events are merged by time, those of one group keep their order.
+ */
+static abut_status deliver_events(abut_sim *run, abut_error *error) {
+    event_array *events = &run->events;
+    if (!sort_stable(&run->context, events->data, (size_t)events->count, sizeof *events->data, by_time, NULL))
+        return fail_memory(error);
+    for (int64_t i = 0; i < events->count; i++) {
+        abut_event *e = &events->data[i];
+        e->sequence = run->state->sequence++;
+        run->state->events[e->kind]++;
+        if (run->options.event && !run->options.event(run->options.user, e))
+            return fail(error, ABUT_CANCELLED, "stopped at t = %.9g", e->time);
+    }
+    return ABUT_OK;
+}
+
+static abut_status deliver_segments(abut_sim *run, abut_error *error) {
+    for (int64_t i = 0; i < run->segments.count && run->options.segment; i++) {
+        const kept_segment *k = &run->segments.data[i];
+        abut_segment s = {.start = k->start,
+                          .end = k->end,
+                          .step = k->step,
+                          .body_count = (int)k->body_count,
+                          .bodies = run->segment_bodies.data + k->first_body,
+                          .coefficients = run->segment_numbers.data + k->first_number};
+        if (!run->options.segment(run->options.user, &s))
+            return fail(error, ABUT_CANCELLED, "stopped at t = %.9g", k->end);
+    }
+    return ABUT_OK;
+}
+
+/* ---- creation */
+
+/* A run with the state of time 0, whose contacts have not been looked for. */
+static abut_status allocate_run(const abut_context *context, const abut_model *model,
+                                const abut_sim_options *options, abut_sim **out, abut_error *error) {
+    if (model->world.mode != ABUT_EXACT)
+        return fail(error, ABUT_UNSUPPORTED, "the live clock is not in this build; use mode = \"exact\"");
+    abut_sim *run = mem_calloc(context, 1, sizeof *run);
+    if (!run) return fail_memory(error);
+    if (context) run->context = *context;
+    run->model = model;
+    if (options) run->options = *options;
+    arena_init(&run->scratch, &run->context);
+    run->lcp = abut_lcp_solver_create(&run->context);
+    size_t n = (size_t)model->body_count + 1;
+    run->accelerations = mem_calloc(&run->context, n, sizeof *run->accelerations);
+    if (!run->lcp || !run->accelerations || !run_reserve_touches(run, 16)) {
+        abut_sim_free(run);
+        return fail_memory(error);
+    }
+    run_state *s = run->state;
+    s->magic = RUN_MAGIC, s->version = RUN_VERSION, s->model_hash = model_hash(model);
+    s->body_count = model->body_count, s->hinge_count = model->hinge_count;
+    for (int i = 0; i < model->body_count; i++) run_motions(s)[i] = model->bodies[i].start;
+    abut_energy e = run_energy(run);
+    s->start_energy = e.kinetic + e.potential;
+    s->largest_energy = fabs(e.kinetic) + fabs(e.potential);
+    s->start_momentum = e.momentum;
+    *out = run;
+    return ABUT_OK;
+}
+
+abut_status abut_sim_create(const abut_context *context, const abut_model *model,
+                            const abut_sim_options *options, abut_sim **out, abut_error *error) {
+    *out = NULL;
+    abut_sim *run;
+    abut_status status = allocate_run(context, model, options, &run, error);
+    if (status != ABUT_OK) return status;
+    /* what touches at the start, and impacts of bodies that start towards each other */
+    status = exact_frame(run, run->state->time, error);
+    run->started = true;
+    if (status == ABUT_OK) status = deliver_events(run, error);
+    if (status != ABUT_OK) {
+        abut_sim_free(run);
+        return status;
+    }
+    *out = run;
+    return ABUT_OK;
+}
+
+abut_status abut_sim_create_at(const abut_context *context, const abut_model *model,
+                               const abut_sim_options *options, const void *snapshot, size_t size,
+                               abut_sim **out, abut_error *error) {
+    *out = NULL;
+    abut_sim *run;
+    abut_status status = allocate_run(context, model, options, &run, error);
+    if (status != ABUT_OK) return status;
+    status = abut_sim_restore(run, snapshot, size, error);
+    if (status != ABUT_OK) {
+        abut_sim_free(run);
+        return status;
+    }
+    *out = run;
+    return ABUT_OK;
+}
+
+void abut_sim_free(abut_sim *run) {
+    if (!run) return;
+    abut_context context = run->context;
+    mem_free(&context, run->state, run->state_bytes, 1);
+    mem_free(&context, run->saved, run->state_bytes, 1);
+    mem_free(&context, run->accelerations, (size_t)run->model->body_count + 1, sizeof *run->accelerations);
+    arena_free(&run->scratch);
+    abut_lcp_solver_destroy(run->lcp);
+    array_free(&context, &run->events);
+    array_free(&context, &run->segments);
+    array_free(&context, &run->segment_bodies);
+    array_free(&context, &run->segment_numbers);
+    array_free(&context, &run->contacts);
+    array_free(&context, &run->contact_vectors);
+    mem_free(&context, run, 1, sizeof *run);
+}
+
+/* ---- energy */
+
+static double spring_energy(const abut_sim *run) {
+    const abut_model *m = run->model;
+    const motion *motions = run_motions(run->state);
+    double total = 0;
+    for (int i = 0; i < m->spring_count; i++) {
+        const model_spring *s = &m->springs[i];
+        vec3 a = vec3_add(motions[s->a].center, quat_rotate(motions[s->a].rotation, s->at_a)), b = s->at_b;
+        if (s->b >= 0) b = vec3_add(motions[s->b].center, quat_rotate(motions[s->b].rotation, s->at_b));
+        double stretch = vec3_distance(a, b) - s->length;
+        total += 0.5 * s->stiffness * stretch * stretch;
+    }
+    for (int i = 0; i < m->hinge_count; i++)
+        if (m->hinges[i].h.stiffness > 0 && !run_hinges(run->state)[i].broken)
+            total += hinge_spring_energy(&m->hinges[i].h, run_hinges(run->state)[i].coordinate);
+    return total;
+}
+
+abut_energy run_energy(const abut_sim *run) {
+    const abut_model *m = run->model;
+    abut_energy e = {.dissipated = run->state->dissipated, .work = run->state->work};
+    for (int i = 0; i < m->body_count; i++) {
+        const model_body *b = &m->bodies[i];
+        if (!b->movable) continue;
+        const motion *s = &run_motions(run->state)[i];
+        e.kinetic += body_kinetic_energy(&b->inertia, s);
+        e.potential -= b->inertia.mass * vec3_dot(m->world.gravity, s->center);
+        e.momentum = vec3_axpy(e.momentum, b->inertia.mass, s->velocity.linear);
+        e.angular_momentum = vec3_add(e.angular_momentum, body_angular_momentum(&b->inertia, s, vec3_zero()));
+    }
+    e.potential += spring_energy(run);
+    return e;
+}
+
+abut_energy abut_sim_energy(const abut_sim *run) { return run_energy(run); }
+
+/* The energy balance at the end of a frame: what is there, plus what was lost, minus what was given, is what
+ * there was. */
+static void audit_energy(abut_sim *run) {
+    run_state *s = run->state;
+    abut_energy e = run_energy(run);
+    s->largest_energy =
+        fmax(s->largest_energy, fmax(e.kinetic, fabs(e.potential - (s->start_energy - e.kinetic))));
+    s->largest_energy = fmax(s->largest_energy, s->dissipated + fabs(s->work));
+    double error = fabs(e.kinetic + e.potential + s->dissipated - s->work - s->start_energy);
+    if (s->largest_energy > 0) s->energy_error = fmax(s->energy_error, error / s->largest_energy);
+}
+
+abut_audit abut_sim_audit(const abut_sim *run) {
+    const run_state *s = run->state;
+    const abut_tolerances *t = &run->model->tolerance;
+    abut_audit a = {.deepest_overlap = s->deepest_overlap,
+                    .energy_error = s->energy_error,
+                    .momentum_error = s->momentum_error,
+                    .complementarity_residual = s->residual,
+                    .constraint_error = s->constraint_error,
+                    .promises_kept = true};
+    struct {
+        double value, limit;
+        const char *words;
+    } promises[] = {
+        {a.deepest_overlap, t->touching, "bodies overlap by %.3g m, more than epsilon = %.3g m"},
+        {a.energy_error, 1e-6, "the energy balance is off by %.3g of the largest energy, more than %.3g"},
+        {a.complementarity_residual, 1e-6, "a contact problem was solved only to %.3g, not to %.3g"},
+        {a.constraint_error, t->touching, "hinges or sticking contacts are off by %.3g m, more than %.3g m"},
+    };
+    for (int i = 0; i < COUNT_OF(promises); i++)
+        if (!(promises[i].value <= promises[i].limit) && a.promises_kept) {
+            a.promises_kept = false;
+            snprintf(a.broken, sizeof a.broken, promises[i].words, promises[i].value, promises[i].limit);
+        }
+    return a;
+}
+
+/* ---- advancing */
+
+abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error) {
+    if (!isfinite(until)) return fail(error, ABUT_INVALID, "the time to advance to is not finite");
+    if (!(until > run->state->time)) return ABUT_OK;
+    abut_status status = exact_frame(run, until, error);
+    if (status != ABUT_OK) return status;
+    audit_energy(run);
+    status = deliver_segments(run, error);
+    return status == ABUT_OK ? deliver_events(run, error) : status;
+}
+
+double abut_sim_time(const abut_sim *run) { return run->state->time; }
+int abut_sim_bodies(const abut_sim *run) { return run->model->body_count; }
+int64_t abut_sim_steps(const abut_sim *run) { return run->state->steps; }
+int64_t abut_sim_event_count(const abut_sim *run, abut_event_kind kind) { return run->state->events[kind]; }
+
+abut_motion abut_sim_motion(const abut_sim *run, int body) {
+    const motion *m = &run_motions(run->state)[body];
+    const spatial *a = &run->accelerations[body];
+    return (abut_motion){m->center,           m->rotation, m->velocity.linear,
+                         m->velocity.angular, a->linear,   a->angular};
+}
+
+/* c0 + theta (c1 + (1 - theta) (c2 + ...)), and its derivative by theta, both by Horner's rule. */
+static double dense_value(const double *c, double theta, double *slope) {
+    double value = c[ABUT_SEGMENT_COEFFICIENTS - 1], rate = 0;
+    for (int k = ABUT_SEGMENT_COEFFICIENTS - 2; k >= 0; k--) {
+        double factor = k % 2 == 0 ? theta : 1 - theta, factor_rate = k % 2 == 0 ? 1 : -1;
+        rate = rate * factor + value * factor_rate;
+        value = c[k] + factor * value;
+    }
+    *slope = rate;
+    return value;
+}
+
+abut_motion abut_segment_motion(const abut_segment *segment, int entry, double time) {
+    const double *c =
+        segment->coefficients + (size_t)entry * ABUT_SEGMENT_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
+    double y[ABUT_SEGMENT_NUMBERS], rate[ABUT_SEGMENT_NUMBERS],
+        theta = (time - segment->start) / segment->step;
+    for (int i = 0; i < ABUT_SEGMENT_NUMBERS; i++)
+        y[i] = dense_value(c + i * ABUT_SEGMENT_COEFFICIENTS, theta, &rate[i]);
+    quat q = quat_unit((quat){y[3], y[4], y[5], y[6]});
+    return (abut_motion){{y[0], y[1], y[2]},
+                         q,
+                         {y[7], y[8], y[9]},
+                         {y[10], y[11], y[12]},
+                         {rate[7] / segment->step, rate[8] / segment->step, rate[9] / segment->step},
+                         {rate[10] / segment->step, rate[11] / segment->step, rate[12] / segment->step}};
+}
+
+/* ---- snapshots */
+
+static uint64_t used_bytes(const run_state *s) {
+    return (uint64_t)((const char *)(run_touches((run_state *)(uintptr_t)s) + s->touch_count) -
+                      (const char *)s);
+}
+
+size_t abut_sim_snapshot_size(const abut_sim *run) { return used_bytes(run->state); }
+
+void abut_sim_snapshot(const abut_sim *run, void *block) {
+    memcpy(block, run->state, used_bytes(run->state));
+}
+
+abut_status abut_sim_restore(abut_sim *run, const void *block, size_t size, abut_error *error) {
+    run_state header;
+    if (size < sizeof header) return fail(error, ABUT_INVALID, "the snapshot is too short; it is damaged");
+    memcpy(&header, block, sizeof header);
+    if (header.magic != RUN_MAGIC || header.version != RUN_VERSION)
+        return fail(error, ABUT_INVALID, "the snapshot is of another version; make it again with this one");
+    if (header.model_hash != run->state->model_hash || header.body_count != run->state->body_count ||
+        header.hinge_count != run->state->hinge_count)
+        return fail(error, ABUT_INVALID,
+                    "the snapshot belongs to another scene; use the scene it was made with");
+    if (header.touch_count < 0 || size != used_bytes(&header))
+        return fail(error, ABUT_INVALID, "the snapshot has the wrong size; it is damaged");
+    if (!run_reserve_touches(run, header.touch_count)) return fail_memory(error);
+    int capacity = run->state->touch_capacity;
+    memcpy(run->state, block, size);
+    run->started = true;
+    run->state->touch_capacity = capacity;
+    run->state->bytes = run->state_bytes;
+    return ABUT_OK;
+}
+
+/* Of what decides how the run goes on; field by field, because structs have holes. */
+uint64_t abut_sim_hash(const abut_sim *run) {
+    run_state *s = run->state;
+    uint64_t h = hash64(run_motions(s), (size_t)s->body_count * sizeof(motion), 3);
+    h = hash64(&s->time, sizeof s->time, h);
+    for (int i = 0; i < s->touch_count; i++) {
+        const touch *t = &run_touches(s)[i];
+        int32_t words[] = {t->a,          t->b,    t->pair.fa.kind, t->pair.fa.id, t->pair.fb.kind,
+                           t->pair.fb.id, t->mode, t->rolling,      t->spinning,   t->pressed,
+                           t->anchored};
+        h = hash64(words, sizeof words, h);
+        h = hash64(&t->slip_along, sizeof t->slip_along, h);
+    }
+    return h;
+}

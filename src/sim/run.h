@@ -1,0 +1,90 @@
+/* A run: a model, its state, and what the clocks need on the way.
+ *
+ * The state is one block without pointers:
+ *
+ *   [ run_state | motion x bodies | step hint x bodies | hinge_memory x hinges | touch x touch_count ...
+ * capacity ]
+ *
+ * Copying it is a snapshot; copying it back is a restore.  Frames are tried on the block and undone by it
+ * when a body left the bounds that the frame was planned with. */
+#ifndef SIM_RUN_H
+#define SIM_RUN_H
+
+#include "abut/complementarity.h"
+#include "dynamics/forces.h"
+#include "sim/model.h"
+
+enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 1 };
+
+/* Memory of a touching place: which features, and what friction did there last. */
+typedef struct touch {
+    int32_t a, b; /* bodies of the model */
+    near_pair pair;
+    int32_t mode, rolling, spinning; /* friction_mode */
+    int32_t pressed, anchored, pad;
+    vec3 slip_along, roll_along;
+    double spin_along;
+    vec3 anchor_a, anchor_b;
+} touch;
+
+typedef struct hinge_memory {
+    double coordinate;
+    int32_t broken;
+    int32_t at_limit; /* -1, 0, +1: rests on that limit */
+} hinge_memory;
+
+typedef struct run_state {
+    uint32_t magic, version;
+    uint64_t bytes, model_hash;
+    double time;
+    uint64_t sequence;
+    int64_t steps;
+    int64_t events[ABUT_EVENT_KINDS];
+    double start_energy, largest_energy, dissipated, work;
+    vec3 start_momentum;
+    vec3 impulse; /* of gravity and all contacts with immovable bodies, for the momentum balance */
+    double deepest_overlap, residual, constraint_error, energy_error, momentum_error;
+    int32_t body_count, hinge_count, touch_count, touch_capacity;
+} run_state;
+
+typedef ARRAY(abut_event) event_array;
+
+/* Dense output kept until its frame is accepted. */
+typedef struct kept_segment {
+    double start, end, step;
+    int64_t first_body, body_count; /* in segment_bodies */
+    int64_t first_number;           /* in segment_numbers */
+} kept_segment;
+
+struct abut_sim {
+    abut_context context;
+    const abut_model *model;
+    abut_sim_options options;
+    run_state *state, *saved; /* saved: at the start of the frame */
+    uint64_t state_bytes;     /* allocated for each */
+    arena scratch;
+    abut_lcp_solver *lcp;
+    event_array events; /* of the frame */
+    ARRAY(kept_segment) segments;
+    int_array segment_bodies;
+    double_array segment_numbers;
+    ARRAY(abut_contact) contacts; /* answer of abut_sim_contacts */
+    ARRAY(abut_vec3) contact_vectors;
+    spatial *accelerations; /* of all bodies, at the present time */
+    bool started;           /* the contacts of time 0 have been found */
+};
+
+static inline motion *run_motions(run_state *s) { return (motion *)(void *)(s + 1); }
+static inline double *run_hints(run_state *s) { return (double *)(void *)(run_motions(s) + s->body_count); }
+static inline hinge_memory *run_hinges(run_state *s) {
+    return (hinge_memory *)(void *)(run_hints(s) + s->body_count);
+}
+static inline touch *run_touches(run_state *s) { return (touch *)(void *)(run_hinges(s) + s->hinge_count); }
+
+/* Room for `count` touches in the state (and in the saved one). */
+bool run_reserve_touches(abut_sim *run, int count);
+
+/* Potential energy of gravity, springs and hinge springs; kinetic energy; momentum. */
+abut_energy run_energy(const abut_sim *run);
+
+#endif

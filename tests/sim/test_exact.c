@@ -1,0 +1,256 @@
+/* The exact clock against closed forms. */
+#include "abut/scene.h"
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct trial {
+    abut_scene *scene;
+    abut_model *model;
+    abut_sim *sim;
+    abut_event events[256];
+    int event_count;
+} trial;
+
+static bool keep_event(void *user, const abut_event *e) {
+    trial *t = user;
+    if (t->event_count < 256) t->events[t->event_count++] = *e;
+    return true;
+}
+
+static void start(trial *t, const char *text) {
+    abut_error error = {0};
+    *t = (trial){0};
+    if (abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &t->scene, &error) != ABUT_OK ||
+        abut_model_create(NULL, abut_scene_world(t->scene), &t->model, &error) != ABUT_OK)
+        fail_msg("%d: %s", error.line, error.message);
+    abut_sim_options options = {.user = t, .event = keep_event};
+    if (abut_sim_create(NULL, t->model, &options, &t->sim, &error) != ABUT_OK) fail_msg("%s", error.message);
+}
+
+/* Frames end at multiples of the frame, so that two runs have the same ones wherever they pause. */
+static void advance(trial *t, double until) {
+    double frame = abut_scene_world(t->scene)->frame;
+    abut_error error = {0};
+    while (abut_sim_time(t->sim) < until) {
+        double k = floor(abut_sim_time(t->sim) / frame + 1e-9) + 1;
+        if (abut_sim_advance(t->sim, fmin(k * frame, until), &error) != ABUT_OK)
+            fail_msg("%s", error.message);
+    }
+}
+
+static void finish(trial *t) {
+    abut_audit a = abut_sim_audit(t->sim);
+    if (!a.promises_kept) fail_msg("a promise was broken: %s", a.broken);
+    abut_sim_free(t->sim);
+    abut_model_free(t->model);
+    abut_scene_free(t->scene);
+}
+
+static const abut_event *nth(const trial *t, abut_event_kind kind, int n) {
+    for (int i = 0; i < t->event_count; i++)
+        if (t->events[i].kind == kind && n-- == 0) return &t->events[i];
+    return NULL;
+}
+
+static void close_to(double value, double wanted, double tolerance) {
+    if (!(fabs(value - wanted) <= tolerance))
+        fail_msg("%.15g is not %.15g (tolerance %g)", value, wanted, tolerance);
+}
+
+#define FLOOR "body { name = 'floor', shape = halfspace { normal = {0, 0, 1}, offset = 0 }, fixed = true }\n"
+
+/* Impacts at t1 (1 + 2 (e + ... + e^(n-1))), t1 = sqrt(2 h / g). */
+static void a_ball_bounces_to_rest(void **state) {
+    (void)state;
+    trial t;
+    start(&t, "material { restitution = 0.5 }" FLOOR "body { shape = sphere {0.1}, position = {0, 0, 1.1} }");
+    advance(&t, 2);
+    double t1 = sqrt(2 / 9.81);
+    close_to(nth(&t, ABUT_EVENT_IMPACT, 0)->time, t1, 1e-12);
+    close_to(nth(&t, ABUT_EVENT_IMPACT, 1)->time, 2 * t1, 1e-12);
+    close_to(nth(&t, ABUT_EVENT_IMPACT, 2)->time, 2.5 * t1, 1e-12);
+    close_to(abut_sim_motion(t.sim, 1).center.z, 0.1, 1e-12);
+    assert_non_null(nth(&t, ABUT_EVENT_CONTACT_MADE, 0));
+    finish(&t);
+}
+
+/* A ball that slides stops slipping at 2 v / (7 mu g) and rolls on with 5/7 of its speed. */
+static void a_ball_slides_then_rolls(void **state) {
+    (void)state;
+    trial t;
+    start(&t, "material { friction = 0.2 }" FLOOR
+              "body { shape = sphere {0.1}, position = {0, 0, 0.1}, velocity = {2, 0, 0} }");
+    advance(&t, 1);
+    close_to(nth(&t, ABUT_EVENT_STICK, 0)->time, 2 * 2 / (7 * 0.2 * 9.81), 1e-9);
+    close_to(abut_sim_motion(t.sim, 1).velocity.x, 10.0 / 7, 1e-9);
+    close_to(abut_sim_motion(t.sim, 1).spin.y, 10.0 / 7 / 0.1, 1e-8);
+    finish(&t);
+}
+
+/* A block on a slope: it stands for a minute where friction suffices, and slides as a = g (sin - mu cos)
+ * where it does not. */
+static void a_block_sticks_or_slides(void **state) {
+    (void)state;
+    trial t;
+    static const char text[] =
+        "world { gravity = {9.81 * 0.6, 0, -9.81 * 0.8}, frame = 1/20 }\n" FLOOR
+        "body { shape = solid.box {0.4, 0.4, 0.2}, position = {0, 0, 0.1} }\nmaterial { friction = %s }";
+    char line[512];
+    snprintf(line, sizeof line, text, "0.76");
+    start(&t, line);
+    advance(&t, 60);
+    close_to(abut_sim_motion(t.sim, 1).center.x, 0, 1e-9);
+    finish(&t);
+    snprintf(line, sizeof line, text, "0.5");
+    start(&t, line);
+    advance(&t, 1);
+    close_to(abut_sim_motion(t.sim, 1).center.x, 0.5 * 9.81 * (0.6 - 0.5 * 0.8), 1e-9);
+    finish(&t);
+}
+
+/* A box slides off a table: frictionless, its centre passes the edge at t = d / v, and from then on it tips.
+ */
+static void a_box_tips_over_the_edge(void **state) {
+    (void)state;
+    trial t;
+    start(&t, "world { frame = 1/100 }\nbody { name = 'table', shape = solid.box {2, 2, 1}, fixed = true, "
+              "position = {0, 0, -0.5} }\n"
+              "body { name = 'box', shape = solid.box {1, 1, 0.5}, position = {0.25, 0, 0.25}, velocity = "
+              "{1, 0, 0} }");
+    advance(&t, 0.75);
+    close_to(abut_sim_motion(t.sim, 1).center.x, 1, 1e-9);
+    close_to(abut_sim_motion(t.sim, 1).center.z, 0.25, 1e-9);
+    close_to(abut_sim_motion(t.sim, 1).spin.y, 0, 1e-9);
+    advance(&t, 0.8);
+    assert_true(abut_sim_motion(t.sim, 1).spin.y > 1e-3); /* it turns clockwise seen against y */
+    finish(&t);
+}
+
+/* A tower stands, and nothing is integrated while it does. */
+static void a_stack_of_twenty_stands(void **state) {
+    (void)state;
+    trial t;
+    start(&t,
+          "world { frame = 1 }\nmaterial { friction = 0.5 }" FLOOR
+          "for i = 1, 20 do body { shape = solid.box {1, 1, 0.5}, position = {0, 0, 0.5 * i - 0.25} } end");
+    advance(&t, 60);
+    assert_int_equal(abut_sim_steps(t.sim), 0);
+    for (int i = 1; i <= 20; i++) close_to(abut_sim_motion(t.sim, i).center.z, 0.5 * i - 0.25, 1e-12);
+    finish(&t);
+}
+
+/* A cube of 1 m at 1000 m/s against a wall of 1 mm, and a bullet of 1 mm that spins at 10,000 rad/s: the
+ * impact comes where it must. */
+static void nothing_tunnels(void **state) {
+    (void)state;
+    trial t;
+    start(
+        &t,
+        "world { gravity = {0, 0, 0}, frame = 1/60 }\n"
+        "body { name = 'wall', shape = solid.box {0.001, 4, 4}, fixed = true, position = {3.0005, 0, 0} }\n"
+        "body { name = 'cube', shape = solid.box {1, 1, 1}, position = {0, 0, 0}, velocity = {1000, 0, 0} }");
+    advance(&t, 0.1);
+    close_to(nth(&t, ABUT_EVENT_IMPACT, 0)->time, 0.0025, 1e-9);
+    close_to(abut_sim_motion(t.sim, 1).center.x, 2.5, 1e-6);
+    finish(&t);
+    start(&t,
+          "world { gravity = {0, 0, 0}, frame = 1/60 }\n"
+          "body { name = 'wall', shape = solid.box {0.001, 4, 4}, fixed = true, position = {3.0005, 0, 0} }\n"
+          "body { name = 'bullet', shape = solid.box {0.001, 0.001, 0.001}, velocity = {1000, 0, 0}, spin = "
+          "{0, 0, 10000} }");
+    advance(&t, 0.02);
+    const abut_event *impact = nth(&t, ABUT_EVENT_IMPACT, 0);
+    assert_non_null(impact);
+    assert_true(impact->time > 0.0029992 &&
+                impact->time < 0.0030000); /* half a diagonal to half an edge before 3 m */
+    assert_true(abut_sim_motion(t.sim, 1).center.x < 3);
+    finish(&t);
+}
+
+/* Energy of a double pendulum stays, pins hold. */
+static void a_double_pendulum_keeps_its_energy(void **state) {
+    (void)state;
+    trial t;
+    start(&t,
+          "local bar = solid.box {1, 0.05, 0.05}\nbody { name = 'a', shape = bar, position = {0.5, 0, 0} }\n"
+          "body { name = 'b', shape = bar, position = {1.5, 0, 0} }\nhinge.pin { 'a', at = {0, 0, 0}, axis = "
+          "{0, 1, 0} }\n"
+          "hinge.pin { 'b', 'a', at = {1, 0, 0}, axis = {0, 1, 0} }");
+    abut_energy e0 = abut_sim_energy(t.sim);
+    advance(&t, 5);
+    abut_energy e = abut_sim_energy(t.sim);
+    close_to(e.kinetic + e.potential, e0.kinetic + e0.potential, 1e-7);
+    assert_true(abut_sim_audit(t.sim).constraint_error < 1e-9);
+    finish(&t);
+}
+
+static const char busy[] =
+    "world { frame = 1/60 }\nmaterial { restitution = 0.3, friction = 0.4 }" FLOOR
+    "for i = 1, 4 do body { shape = solid.box {0.3, 0.2, 0.4}, position = {0.05 * i, 0.02 * i, 0.6 * i},\n"
+    "  rotation = {0.3 * i, 1, 2, 3}, spin = {i, 1, 0} } end";
+
+/* The same bits on every run, and from a snapshot. */
+static void runs_repeat_and_resume_bit_for_bit(void **state) {
+    (void)state;
+    trial a, b, c;
+    abut_error error = {0};
+    start(&a, busy);
+    start(&b, busy);
+    start(&c, busy);
+    advance(&a, 30 * (1.0 / 60));
+    size_t size = abut_sim_snapshot_size(a.sim);
+    void *block = malloc(size);
+    abut_sim_snapshot(a.sim, block);
+    advance(&a, 1);
+    advance(&b, 1);
+    assert_true(abut_sim_hash(a.sim) == abut_sim_hash(b.sim));
+    assert_int_equal(abut_sim_restore(c.sim, block, size, &error), ABUT_OK);
+    advance(&c, 1);
+    assert_true(abut_sim_hash(a.sim) == abut_sim_hash(c.sim));
+    /* damaged ones are refused */
+    assert_int_equal(abut_sim_restore(c.sim, block, size - 8, &error), ABUT_INVALID);
+    ((char *)block)[0] ^= 1;
+    assert_int_equal(abut_sim_restore(c.sim, block, size, &error), ABUT_INVALID);
+    free(block);
+    finish(&a), finish(&b), finish(&c);
+}
+
+/* A definition that makes no sense is refused with a message. */
+static void bad_worlds_are_refused(void **state) {
+    (void)state;
+    abut_error error = {0};
+    abut_model *model = NULL;
+    abut_world_def w = {0};
+    assert_int_equal(abut_model_create(NULL, &w, &model, &error), ABUT_INVALID);
+    w = abut_default_world();
+    abut_body_def body = abut_default_body();
+    body.shape = abut_shape_halfspace((abut_vec3){0, 0, 1}, 0);
+    w.bodies = &body, w.body_count = 1;
+    assert_int_equal(abut_model_create(NULL, &w, &model, &error), ABUT_INVALID);
+    assert_non_null(strstr(error.message, "fixed"));
+    body.shape = abut_shape_sphere(NAN);
+    assert_int_equal(abut_model_create(NULL, &w, &model, &error), ABUT_INVALID);
+    body.shape = abut_shape_sphere(1), body.position.x = INFINITY;
+    assert_int_equal(abut_model_create(NULL, &w, &model, &error), ABUT_INVALID);
+    body.position.x = 0;
+    assert_int_equal(abut_model_create(NULL, &w, &model, &error), ABUT_OK);
+    abut_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ball_bounces_to_rest),
+        cmocka_unit_test(a_ball_slides_then_rolls),
+        cmocka_unit_test(a_block_sticks_or_slides),
+        cmocka_unit_test(a_box_tips_over_the_edge),
+        cmocka_unit_test(a_stack_of_twenty_stands),
+        cmocka_unit_test(nothing_tunnels),
+        cmocka_unit_test(a_double_pendulum_keeps_its_energy),
+        cmocka_unit_test(runs_repeat_and_resume_bit_for_bit),
+        cmocka_unit_test(bad_worlds_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
