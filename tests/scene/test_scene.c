@@ -1,0 +1,222 @@
+/* The scene language: what it builds, what it refuses and with which words, the sandbox, and JSON there and
+ * back. */
+#include "abut/scene.h"
+#include "support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static abut_scene *load(const char *text, abut_error *error) {
+    abut_scene *scene = NULL;
+    *error = (abut_error){0};
+    abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &scene, error);
+    return scene;
+}
+
+/* The text is refused at the line, with all the words in the message. */
+static void refused(const char *text, int line, const char *word, const char *other) {
+    abut_error error;
+    abut_scene *scene = load(text, &error);
+    if (scene) fail_msg("accepted: %s", text);
+    if (error.status != ABUT_INVALID || error.line != line || !strstr(error.message, word) ||
+        !strstr(error.message, other))
+        fail_msg("%s:%d: %s\n  wanted line %d, `%s`, `%s` for: %s", error.file, error.line, error.message,
+                 line, word, other, text);
+}
+
+static const char example[] =
+    "world { gravity = {0, 0, -9.81}, duration = 2, frame = 1/60 }\n"
+    "material { restitution = 0.25, friction = 0.4 }\n"
+    "material { name = 'ice', friction = {static = 0.1, dynamic = 0.05} }\n"
+    "local n = param('bricks', 3)\n"
+    "body { name = 'floor', shape = halfspace { normal = {0, 0, 2}, offset = 1 }, fixed = true }\n"
+    "for i = 1, n do\n"
+    "  body { name = 'brick' .. i, shape = solid.box {2, 1, 0.5}, density = 2000, position = {0, 0, i} }\n"
+    "end\n"
+    "local b = body { shape = sphere {radius = 0.2}, mass = 3, material = 'ice', rotation = {math.pi, 0, 0, "
+    "1} }\n"
+    "hinge.ball { b, 'brick1', at = {1, 2, 3} }\n"
+    "hinge.pin { a = 'brick2', at = {0, 0, 2}, axis = {0, 1, 0}, limits = {-1, 1}, motor = {speed = 2, "
+    "max_force = 5} }\n"
+    "spring { 'brick1', b, stiffness = 10, damping = 1 }\n"
+    "force { 'brick2', value = {1, 0, 0} }\n";
+
+static void check_example(const abut_world_def *w) {
+    assert_int_equal(w->body_count, 5);
+    assert_int_equal(w->hinge_count, 2);
+    assert_int_equal(w->spring_count, 1);
+    assert_int_equal(w->force_count, 1);
+    assert_true(w->duration == 2 && w->gravity.z == -9.81 && w->material.restitution == 0.25);
+    assert_true(w->material.friction.stick == 0.4 && w->material.friction.slide == 0.4);
+    assert_true(w->materials[0].friction.slide == 0.05);
+    assert_true(w->bodies[0].fixed && w->bodies[0].shape.kind == ABUT_SHAPE_HALFSPACE);
+    assert_true(w->bodies[3].position.z == 3 && w->bodies[3].density == 2000);
+    assert_string_equal(w->bodies[4].name, "body5");
+    assert_true(w->bodies[4].mass == 3 && w->bodies[4].material == 0 &&
+                fabs(w->bodies[4].rotation.z - 1) < 1e-15);
+    assert_true(w->hinges[0].a == 4 && w->hinges[0].b == 1 && w->hinges[0].at.y == 2);
+    assert_true(w->hinges[1].b == -1 && w->hinges[1].has_limits && w->hinges[1].has_motor &&
+                w->hinges[1].motor_max_force == 5);
+    assert_true(w->springs[0].stiffness == 10 && isnan(w->springs[0].length));
+}
+
+static void a_scene_becomes_definitions(void **state) {
+    (void)state;
+    abut_error error;
+    abut_scene *scene = load(example, &error);
+    if (!scene) fail_msg("%d: %s", error.line, error.message);
+    check_example(abut_scene_world(scene));
+    abut_scene_free(scene);
+}
+
+static void json_means_the_same(void **state) {
+    (void)state;
+    abut_error error;
+    abut_scene *scene = load(example, &error), *again = NULL;
+    char *text, *second;
+    size_t size, second_size;
+    assert_int_equal(abut_scene_dump(scene, &text, &size, &error), ABUT_OK);
+    if (abut_scene_read(NULL, text, size, "test.json", ".", NULL, &again, &error) != ABUT_OK)
+        fail_msg("%s", error.message);
+    check_example(abut_scene_world(again));
+    assert_int_equal(abut_scene_dump(again, &second, &second_size, &error), ABUT_OK);
+    assert_string_equal(text, second);
+    abut_scene_text_free(scene, text, size);
+    abut_scene_text_free(again, second, second_size);
+    abut_scene_free(again);
+    abut_scene_free(scene);
+}
+
+static void parameters_are_set_from_outside(void **state) {
+    (void)state;
+    abut_error error = {0};
+    abut_scene *scene = NULL;
+    const char *set[] = {"bricks=7", NULL}, *wrong[] = {"brick=7", NULL};
+    abut_scene_options options = {.set = set};
+    assert_int_equal(
+        abut_scene_read(NULL, example, strlen(example), "test.lua", ".", &options, &scene, &error), ABUT_OK);
+    assert_int_equal(abut_scene_world(scene)->body_count, 9);
+    abut_scene_free(scene);
+    options.set = wrong;
+    assert_int_equal(
+        abut_scene_read(NULL, example, strlen(example), "test.lua", ".", &options, &scene, &error),
+        ABUT_INVALID);
+    assert_non_null(strstr(error.message, "bricks"));
+}
+
+static void mistakes_get_place_and_remedy(void **state) {
+    (void)state;
+    refused("body { shape = sphere {1},\n  postion = {0, 0, 0} }", 2, "postion", "position");
+    refused("\nworld { gravty = {0, 0, 1} }", 2, "gravty", "gravity");
+    refused("body { shape = sphere {-1} }", 1, "radius", "positive");
+    refused("body { shape = sphere {1, 2} }", 1, "sphere", "1 values");
+    refused("body { shape = sphere {0/0} }", 1, "radius", "finite");
+    refused("body { shape = 7 }", 1, "shape", "sphere {1}");
+    refused("body { shape = sphere {1}, mass = 0 }", 1, "mass", "fixed");
+    refused("body { name = 'a', shape = sphere {1} }\nbody { name = 'a', shape = sphere {1} }", 2, "already",
+            "a");
+    refused("body { shape = sphere {1}, material = 'ice' }", 1, "ice", "material {");
+    refused("body { shape = sphere {1} }\nhinge.ball { 'x', at = {0, 0, 0} }", 2, "no body `x`", "body {");
+    refused("body { shape = sphere {1} }\nhinge.bal { 'body1' }", 2, "bal", "nil");
+    refused("world { mode = 'fast' }", 1, "fast", "exact live");
+    refused("material { restitution = 2 }", 1, "restitution", "between 0 and 1");
+    refused("material { friction = { static = 0.1, dynamic = 0.2 } }", 1, "dynamic", "static");
+    refused("on('impct', function() end)", 1, "impct", "impact");
+    refused("body { shape = solid.mesh { file = 'missing.obj' } }", 1, "missing.obj", "check the name");
+    refused("body { shape = solid.mesh { file = '/etc/passwd' } }", 1, "/etc/passwd", "outside");
+    refused("body {", 1, "", "expected");
+    refused("error('mine')", 1, "mine", "");
+    refused("local x = 1", 0, "no body", "body {");
+    refused("body { shape = solid.prism { { {0, 0}, {1, 0} }, 1 } }", 1, "solid.prism", "");
+    refused("body { shape = solid.box {1, 1, 1} } world { unit = 'mm' }", 1, "unit", "before");
+}
+
+static void the_sandbox_holds(void **state) {
+    (void)state;
+    static const char *const missing[] = {"io",      "os",     "package",  "debug",
+                                          "require", "dofile", "loadfile", "collectgarbage"};
+    for (int i = 0; i < COUNT_OF(missing); i++) {
+        char text[128];
+        snprintf(text, sizeof text, "assert(%s == nil, 'there is %s')\nbody { shape = sphere {1} }",
+                 missing[i], missing[i]);
+        abut_error error;
+        abut_scene *scene = load(text, &error);
+        if (!scene) fail_msg("%s", error.message);
+        abut_scene_free(scene);
+    }
+    refused("string.dump(print)", 1, "dump", "");
+    refused("while true do end", 1, "instructions", "loop");
+    refused("local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1000) .. i end", 0, "memory", "");
+    refused("local function f() return f() + 1 end f()", 1, "stack overflow", "");
+    refused("load('\\27Lua')()", 1, "", "");
+}
+
+static void millimetres_are_lengths(void **state) {
+    (void)state;
+    abut_error error;
+    abut_scene *scene =
+        load("world { unit = 'mm' }\nbody { shape = sphere {200}, position = {1000, 0, 0} }", &error);
+    assert_true(abut_scene_world(scene)->bodies[0].shape.radius == 0.2);
+    assert_true(abut_scene_world(scene)->bodies[0].position.x == 1);
+    assert_true(abut_scene_world(scene)->gravity.z == -9.81); /* not given: stays */
+    abut_scene_free(scene);
+}
+
+static void functions_of_time_are_called(void **state) {
+    (void)state;
+    abut_error error;
+    abut_scene *scene = load("body { shape = sphere {1}, kinematic = true,\n"
+                             "  motion = function(t) return {t, 2 * t, 0}, {1, 0, 0, 0} end }\n"
+                             "body { name = 'b', shape = sphere {1}, kinematic = true,\n"
+                             "  motion = function(t) return nosuch.x end }",
+                             &error);
+    const abut_world_def *w = abut_scene_world(scene);
+    double out[7];
+    assert_true(w->bodies[0].motion(w->bodies[0].motion_user, 3, out, 7));
+    assert_true(out[0] == 3 && out[1] == 6 && out[3] == 1);
+    assert_false(w->bodies[1].motion(w->bodies[1].motion_user, 3, out, 7));
+    assert_int_equal(abut_scene_error(scene)->line, 4);
+    abut_scene_free(scene);
+    char *text;
+    size_t size;
+    scene = load("body { shape = sphere {1}, kinematic = true, motion = function(t) return {0, 0, 0} end }",
+                 &error);
+    assert_int_equal(abut_scene_dump(scene, &text, &size, &error), ABUT_UNSUPPORTED);
+    abut_scene_free(scene);
+}
+
+static void hostile_json_is_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        "{",
+        "[]",
+        "{\"abut\": 1}",
+        "{\"abut\": 1, \"calls\": [1]}",
+        "{\"abut\": 1, \"calls\": [{\"os.exit\": []}]}",
+        "{\"abut\": 1, \"calls\": [{\"print\": [], \"x\": []}]}",
+        "{\"abut\": 1, \"calls\": [{\"body\": {\"shape\": {\"solid.box\": [1]}}}]}",
+        "{\"abut\": 1, \"calls\": [{\"body\": {\"shape\": {\"solid.box\": \"x\"}}}]}"};
+    for (int i = 0; i < COUNT_OF(texts); i++) {
+        abut_scene *scene = NULL;
+        abut_error error = {0};
+        assert_int_equal(
+            abut_scene_read(NULL, texts[i], strlen(texts[i]), "x.json", ".", NULL, &scene, &error),
+            ABUT_INVALID);
+        assert_true(error.message[0] != 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scene_becomes_definitions),
+        cmocka_unit_test(json_means_the_same),
+        cmocka_unit_test(parameters_are_set_from_outside),
+        cmocka_unit_test(mistakes_get_place_and_remedy),
+        cmocka_unit_test(the_sandbox_holds),
+        cmocka_unit_test(millimetres_are_lengths),
+        cmocka_unit_test(functions_of_time_are_called),
+        cmocka_unit_test(hostile_json_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
