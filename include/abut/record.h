@@ -1,0 +1,118 @@
+/* abut/record.h: recordings (SQLite): written while a run goes on, read back by any program that speaks SQL.
+ *
+ *     abut_recorder *recorder = NULL;
+ *     abut_recorder_create(NULL, "stack.abut", scene, model, NULL, &recorder, &error);
+ *     options = abut_recorder_options(recorder);                 // hooks for abut_sim_create
+ *     abut_sim_create(NULL, model, &options, &run, &error);
+ *     abut_recorder_frame(recorder, run, &error);                // frame 0, then one after each advance
+ *     ...
+ *     abut_recorder_finish(recorder, "completed", &error);
+ *
+ * Rows are written in transactions a fraction of a second long, so a kill at any moment loses at most that.
+ * docs/recording.md has the tables.
+ */
+#ifndef ABUT_RECORD_H
+#define ABUT_RECORD_H
+
+#include "abut/scene.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct abut_recorder abut_recorder;
+typedef struct abut_recording abut_recording;
+
+typedef struct abut_recorder_def {
+    double snapshot_interval; /* simulated seconds between snapshots; 0: 1 */
+    double commit_interval;   /* wall seconds between transactions; 0: 0.2 */
+    const char *const *set;   /* the --set words of the scene, kept so that the scene can be loaded again */
+    uint64_t seed;
+    double duration; /* planned, seconds */
+} abut_recorder_def;
+
+/* Makes a new file (an old one is replaced) with the scene's text, its bodies and their geometry. */
+ABUT_API abut_status abut_recorder_create(const abut_context *context, const char *path,
+                                          const abut_scene *scene, const abut_model *model,
+                                          const abut_recorder_def *def, abut_recorder **recorder,
+                                          abut_error *error);
+/* Opens an existing recording to append to it from its last snapshot: everything behind that snapshot is
+ * removed. */
+ABUT_API abut_status abut_recorder_resume(const abut_context *context, const char *path,
+                                          abut_recorder **recorder, abut_error *error);
+ABUT_API void abut_recorder_free(abut_recorder *recorder);
+/* Hooks that record events and dense output. */
+ABUT_API abut_sim_options abut_recorder_options(abut_recorder *recorder);
+/* A function that sees each event after it was recorded; false ends the run. */
+ABUT_API void abut_recorder_watch(abut_recorder *recorder, bool (*event)(void *user, const abut_event *event),
+                                  void *user);
+/* State, energy and contacts of the run at its present time, and now and then a snapshot. */
+ABUT_API abut_status abut_recorder_frame(abut_recorder *recorder, abut_sim *run, abut_error *error);
+/* Writes what is left, the audit, and how the run ended ("completed", "stopped"). */
+ABUT_API abut_status abut_recorder_finish(abut_recorder *recorder, const abut_sim *run, const char *status,
+                                          double wall_seconds, abut_error *error);
+
+/* ---- reading */
+
+ABUT_API abut_status abut_recording_open(const abut_context *context, const char *path,
+                                         abut_recording **recording, abut_error *error);
+ABUT_API void abut_recording_close(abut_recording *recording);
+ABUT_API int abut_recording_bodies(const abut_recording *recording);
+ABUT_API const char *abut_recording_body_name(const abut_recording *recording, int body);
+ABUT_API int abut_recording_find_body(const abut_recording *recording, const char *name); /* -1: none */
+ABUT_API int64_t abut_recording_frames(const abut_recording *recording);
+ABUT_API double abut_recording_end(const abut_recording *recording); /* time of the last frame */
+/* A value of the table `meta`; NULL when missing.  Lives until the recording is closed. */
+ABUT_API const char *abut_recording_meta(abut_recording *recording, const char *key);
+
+typedef struct abut_frame {
+    double time;
+    abut_energy energy;
+    double deepest_overlap;
+} abut_frame;
+ABUT_API abut_status abut_recording_frame(abut_recording *recording, int64_t frame, abut_frame *out,
+                                          abut_error *error);
+ABUT_API abut_status abut_recording_frame_motion(abut_recording *recording, int64_t frame, int body,
+                                                 abut_motion *motion, abut_error *error);
+/* From the dense output; at an impact the state just after it. */
+ABUT_API abut_status abut_recording_motion(abut_recording *recording, int body, double time,
+                                           abut_motion *motion, abut_error *error);
+/* Events in order; `visit` returns false to end. */
+ABUT_API abut_status abut_recording_events(abut_recording *recording,
+                                           bool (*visit)(void *user, const abut_event *event), void *user,
+                                           abut_error *error);
+/* Contacts at a frame; the array lives until the next call on this recording.  -1: see the error. */
+ABUT_API int abut_recording_contacts(abut_recording *recording, int64_t frame, const abut_contact **contacts,
+                                     abut_error *error);
+/* The frame whose time is within 1e-9 s of `time`; -1: none. */
+ABUT_API int64_t abut_recording_find_frame(abut_recording *recording, double time);
+/* The last snapshot at or before a time: copies it to memory that abut_recording_close frees. */
+ABUT_API abut_status abut_recording_snapshot(abut_recording *recording, double time, const void **block,
+                                             size_t *size, double *at, abut_error *error);
+/* Loads the scene of the recording again, with the same parameters. */
+ABUT_API abut_status abut_recording_scene(const abut_context *context, abut_recording *recording,
+                                          abut_scene **scene, abut_error *error);
+
+/* ---- certifying */
+
+/* What an independent look at the recorded states finds: overlap by classification in the B-rep index and by
+ * closed forms (not by the feature pairs that the clock uses), energies and momenta summed anew from the
+ * states. */
+typedef struct abut_certificate {
+    bool kept;
+    int64_t frames, pairs;  /* looked at */
+    double deepest_overlap; /* metres; 0: none deeper than epsilon was found */
+    double overlap_time;
+    char overlap_bodies[2][128];
+    double energy_error, momentum_error; /* relative: recorded against summed anew; balance over the run */
+    double energy_time;
+    int64_t impacts, impacts_that_gain; /* impacts whose energy rose without a kinematic body */
+    char broken[512];                   /* the first broken promise, in words */
+} abut_certificate;
+ABUT_API abut_status abut_recording_certify(const abut_context *context, abut_recording *recording,
+                                            abut_certificate *certificate, abut_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,212 @@
+/* The certificate of a recording: every recorded frame is looked at again, with other means than those that
+ * made it. */
+#include "record/overlap.h"
+#include "record/schema.h"
+
+#include <stdio.h>
+
+typedef struct certifier {
+    const abut_context *context;
+    abut_recording *recording;
+    abut_scene *scene;
+    abut_model *model;
+    const abut_world_def *world;
+    overlap_shape *shapes;
+    abut_index **indexes;
+    abut_motion *motions;
+    double epsilon;
+    abut_certificate *out;
+} certifier;
+
+static void broken(abut_certificate *c, const char *words) {
+    if (c->kept) snprintf(c->broken, sizeof c->broken, "%s", words);
+    c->kept = false;
+}
+
+/* ---- setting up */
+
+static box shape_bounds(const abut_shape *s) {
+    if (s->kind == ABUT_SHAPE_SOLID) return abut_solid_facts_of(s->solid).bounds;
+    double r = s->radius, half = s->length / 2;
+    vec3 h = {INFINITY, INFINITY, INFINITY};
+    if (s->kind == ABUT_SHAPE_SPHERE) h = vec3_make(r, r, r);
+    if (s->kind == ABUT_SHAPE_ELLIPSOID) h = s->axes;
+    if (s->kind == ABUT_SHAPE_CAPSULE) h = vec3_make(r, r, half + r);
+    if (s->kind == ABUT_SHAPE_CYLINDER) h = vec3_make(r, r, half);
+    return (box){vec3_neg(h), h};
+}
+
+/* One index for each distinct solid. */
+static abut_status build_indexes(certifier *c, abut_error *error) {
+    int n = c->world->body_count;
+    c->shapes = mem_calloc(c->context, (size_t)n + 1, sizeof *c->shapes);
+    c->indexes = mem_calloc(c->context, (size_t)n + 1, sizeof *c->indexes);
+    c->motions = mem_calloc(c->context, (size_t)n + 1, sizeof *c->motions);
+    if (!c->shapes || !c->indexes || !c->motions) return fail_memory(error);
+    for (int i = 0; i < n; i++) {
+        const abut_shape *s = &c->world->bodies[i].shape;
+        c->shapes[i] = (overlap_shape){.shape = s, .bounds = shape_bounds(s)};
+        if (s->kind != ABUT_SHAPE_SOLID) continue;
+        for (int k = 0; k < i && !c->shapes[i].index; k++)
+            if (c->world->bodies[k].shape.solid == s->solid) c->shapes[i].index = c->shapes[k].index;
+        if (c->shapes[i].index) continue;
+        abut_status status = abut_index_build(c->context, s->solid, NULL, &c->indexes[i], error);
+        if (status != ABUT_OK) return status;
+        c->shapes[i].index = c->indexes[i];
+    }
+    return ABUT_OK;
+}
+
+static void end(certifier *c) {
+    size_t n = c->world ? (size_t)c->world->body_count + 1 : 0;
+    for (size_t i = 0; c->indexes && i < n; i++) abut_index_free(c->context, c->indexes[i]);
+    mem_free(c->context, c->shapes, n, sizeof *c->shapes);
+    mem_free(c->context, c->indexes, n, sizeof *c->indexes);
+    mem_free(c->context, c->motions, n, sizeof *c->motions);
+    abut_model_free(c->model);
+    abut_scene_free(c->scene);
+}
+
+/* ---- overlap */
+
+static pose pose_of(const certifier *c, int body) {
+    const abut_motion *m = &c->motions[body];
+    vec3 center = abut_model_body_mass(c->model, body).center;
+    return (pose){vec3_sub(m->center, quat_rotate(m->rotation, center)), m->rotation};
+}
+
+/* The ball around the box of a body. */
+static double ball(const certifier *c, int body, vec3 *center) {
+    box b = c->shapes[body].bounds;
+    if (!isfinite(b.upper.x)) return INFINITY;
+    *center = pose_point(pose_of(c, body), box_center(b));
+    return box_diagonal(b) / 2;
+}
+
+static void check_pair(certifier *c, int i, int j, double time) {
+    vec3 p, q;
+    double r = ball(c, i, &p), s = ball(c, j, &q);
+    if (isfinite(r) && isfinite(s) && vec3_distance(p, q) > r + s) return;
+    c->out->pairs++;
+    double depth = overlap_depth(&c->shapes[i], pose_of(c, i), &c->shapes[j], pose_of(c, j), c->epsilon);
+    if (depth <= c->out->deepest_overlap) return;
+    c->out->deepest_overlap = depth, c->out->overlap_time = time;
+    snprintf(c->out->overlap_bodies[0], sizeof c->out->overlap_bodies[0], "%s",
+             abut_model_body_name(c->model, i));
+    snprintf(c->out->overlap_bodies[1], sizeof c->out->overlap_bodies[1], "%s",
+             abut_model_body_name(c->model, j));
+}
+
+/* ---- energy */
+
+typedef struct sums {
+    double kinetic, gravity;
+    vec3 momentum;
+} sums;
+
+static sums sum_states(const certifier *c) {
+    sums s = {0};
+    for (int i = 0; i < c->world->body_count; i++) {
+        if (c->world->bodies[i].fixed || c->world->bodies[i].kinematic) continue;
+        abut_mass m = abut_model_body_mass(c->model, i);
+        const abut_motion *q = &c->motions[i];
+        vec3 w = quat_unrotate(q->rotation, q->spin);
+        const double *t = m.inertia;
+        double turn = t[0] * w.x * w.x + t[1] * w.y * w.y + t[2] * w.z * w.z +
+                      2 * (t[3] * w.x * w.y + t[4] * w.x * w.z + t[5] * w.y * w.z);
+        s.kinetic += 0.5 * (m.mass * vec3_dot(q->velocity, q->velocity) + turn);
+        s.gravity -= m.mass * vec3_dot(c->world->gravity, q->center);
+        s.momentum = vec3_axpy(s.momentum, m.mass, q->velocity);
+    }
+    return s;
+}
+
+typedef struct balance {
+    double start, largest, least_gravity, most_gravity;
+    bool begun;
+} balance;
+
+/* Recorded energies against the states, and their balance against the start. */
+static void check_energy(certifier *c, const abut_frame *f, balance *b) {
+    sums s = sum_states(c);
+    const abut_energy *e = &f->energy;
+    double total = e->kinetic + e->potential + e->dissipated - e->work;
+    if (!b->begun) *b = (balance){total, 0, s.gravity, s.gravity, true};
+    b->least_gravity = fmin(b->least_gravity, s.gravity), b->most_gravity = fmax(b->most_gravity, s.gravity);
+    b->largest =
+        fmax(b->largest,
+             fmax(e->kinetic, fmax(b->most_gravity - b->least_gravity, e->dissipated + fabs(e->work))));
+    double scale = b->largest > 0 ? b->largest : 1;
+    double error = fmax(fabs(total - b->start), fabs(s.kinetic - e->kinetic)) / scale;
+    if (b->largest > 0 && error > c->out->energy_error)
+        c->out->energy_error = error, c->out->energy_time = f->time;
+    double size = vec3_length(s.momentum);
+    double moved = vec3_distance(s.momentum, e->momentum) / (size > 0 ? size : 1);
+    c->out->momentum_error = fmax(c->out->momentum_error, moved);
+}
+
+/* ---- impacts */
+
+static bool check_impact(void *user, const abut_event *e) {
+    certifier *c = user;
+    if (e->kind != ABUT_EVENT_IMPACT) return true;
+    c->out->impacts++;
+    for (int i = 0; i < c->world->body_count; i++)
+        if (c->world->bodies[i].kinematic) return true; /* what moves by itself can give energy */
+    if (e->energy_after > e->energy_before * (1 + 1e-9) + 1e-300) c->out->impacts_that_gain++;
+    return true;
+}
+
+/* ---- all frames */
+
+static abut_status check_frame(certifier *c, int64_t k, balance *b, abut_error *error) {
+    abut_frame f;
+    abut_status status = abut_recording_frame(c->recording, k, &f, error);
+    for (int i = 0; i < c->world->body_count && status == ABUT_OK; i++)
+        status = abut_recording_frame_motion(c->recording, k, i, &c->motions[i], error);
+    if (status != ABUT_OK) return status;
+    for (int i = 0; i < c->world->body_count; i++)
+        for (int j = 0; j < i; j++)
+            if (abut_model_may_touch(c->model, i, j)) check_pair(c, i, j, f.time);
+    check_energy(c, &f, b);
+    c->out->frames++;
+    return ABUT_OK;
+}
+
+static void judge(certifier *c) {
+    char words[512];
+    abut_certificate *o = c->out;
+    if (o->deepest_overlap > 0) {
+        snprintf(words, sizeof words,
+                 "`%s` and `%s` overlap by about %.3g m at t = %.9g s, more than epsilon = %.3g m",
+                 o->overlap_bodies[0], o->overlap_bodies[1], o->deepest_overlap, o->overlap_time, c->epsilon);
+        broken(o, words);
+    }
+    if (o->energy_error > 1e-6) {
+        snprintf(words, sizeof words, "the energy balance is off by %.3g at t = %.9g s", o->energy_error,
+                 o->energy_time);
+        broken(o, words);
+    }
+    if (o->momentum_error > 1e-9) broken(o, "the recorded momentum is not that of the recorded states");
+    if (o->impacts_that_gain > 0) broken(o, "an impact gained energy");
+}
+
+abut_status abut_recording_certify(const abut_context *context, abut_recording *recording,
+                                   abut_certificate *certificate, abut_error *error) {
+    *certificate = (abut_certificate){.kept = true};
+    certifier c = {.context = context, .recording = recording, .out = certificate};
+    abut_status status = abut_recording_scene(context, recording, &c.scene, error);
+    if (status == ABUT_OK) {
+        c.world = abut_scene_world(c.scene);
+        status = abut_model_create(context, c.world, &c.model, error);
+    }
+    if (status == ABUT_OK) status = build_indexes(&c, error);
+    if (status == ABUT_OK) c.epsilon = abut_model_tolerances(c.model).touching;
+    balance b = {0};
+    for (int64_t k = 0; k < abut_recording_frames(recording) && status == ABUT_OK; k++)
+        status = check_frame(&c, k, &b, error);
+    if (status == ABUT_OK) status = abut_recording_events(recording, check_impact, &c, error);
+    if (status == ABUT_OK) judge(&c);
+    end(&c);
+    return status;
+}

@@ -1,0 +1,418 @@
+/* Reading a recording. */
+#include "record/schema.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef enum query {
+    FRAME_BY_ID,
+    FRAME_BY_TIME,
+    SEGMENTS_AT,
+    NEXT_FRAME,
+    CONTACTS_OF,
+    SNAPSHOT_AT,
+    META,
+    QUERIES
+} query;
+
+static const char *const query_texts[QUERIES] = {
+    [FRAME_BY_ID] = "SELECT t, motions, kinetic, potential, dissipated, work, px, py, pz, lx, ly, lz, "
+                    "deepest_overlap FROM frame "
+                    "WHERE id = ?",
+    [FRAME_BY_TIME] = "SELECT id FROM frame WHERE t BETWEEN ?1 - 1e-9 AND ?1 + 1e-9 ORDER BY abs(t - ?1)",
+    [SEGMENTS_AT] = "SELECT t0, t1, step, bodies, coefficients FROM segment WHERE t0 <= ?1 AND t0 >= ?1 - ?2 "
+                    "AND t1 >= ?1 ORDER BY t0 DESC, "
+                    "id DESC",
+    [NEXT_FRAME] = "SELECT id FROM frame WHERE t >= ? ORDER BY t",
+    [CONTACTS_OF] = "SELECT body_a, body_b, representation, dimension, entity_a, id_a, entity_b, id_b, "
+                    "points, normals, forces, state, "
+                    "area, cx, cy, cz, determined FROM contact WHERE frame = ? ORDER BY id",
+    [SNAPSHOT_AT] = "SELECT t, state FROM snapshot WHERE t <= ? ORDER BY t DESC",
+    [META] = "SELECT value FROM meta WHERE key = ?",
+};
+
+struct abut_recording {
+    abut_context context;
+    char path[1024];
+    sqlite3 *db;
+    sqlite3_stmt *queries[QUERIES];
+    arena memory; /* names, meta values, snapshots: until closed */
+    const char **names;
+    int body_count;
+    int64_t frame_count;
+    double end, longest_segment;
+    ARRAY(abut_contact) contacts;
+    ARRAY(abut_vec3) vectors;
+};
+
+/* ---- opening */
+
+static abut_status damaged(const abut_recording *r, abut_error *error) {
+    return fail_at(error, ABUT_INVALID, r->path, 0, "is not a recording of abut, or damaged: %s",
+                   sqlite3_errmsg(r->db));
+}
+
+static const char *keep_text(abut_recording *r, const unsigned char *text) {
+    size_t size = strlen((const char *)text) + 1;
+    char *copy = arena_alloc(&r->memory, size, 1);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+static abut_status read_names(abut_recording *r, abut_error *error) {
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(r->db, "SELECT count(*) FROM body", -1, &s, NULL) != SQLITE_OK ||
+        sqlite3_step(s) != SQLITE_ROW) {
+        sqlite3_finalize(s);
+        return damaged(r, error);
+    }
+    int count = sqlite3_column_int(s, 0);
+    sqlite3_finalize(s);
+    r->names = arena_alloc(&r->memory, (size_t)count + 1, sizeof *r->names);
+    if (!r->names) return fail_memory(error);
+    if (sqlite3_prepare_v2(r->db, "SELECT name FROM body ORDER BY id", -1, &s, NULL) != SQLITE_OK)
+        return damaged(r, error);
+    while (sqlite3_step(s) == SQLITE_ROW && r->body_count < count) {
+        const unsigned char *text = sqlite3_column_text(s, 0);
+        if (text) r->names[r->body_count++] = keep_text(r, text);
+    }
+    sqlite3_finalize(s);
+    return r->body_count == count ? ABUT_OK : damaged(r, error);
+}
+
+static abut_status read_extent(abut_recording *r, abut_error *error) {
+    sqlite3_stmt *s = NULL;
+    const char *sql =
+        "SELECT (SELECT count(*) FROM frame), (SELECT max(t) FROM frame), (SELECT max(t1 - t0) FROM segment)";
+    if (sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) != SQLITE_OK || sqlite3_step(s) != SQLITE_ROW) {
+        sqlite3_finalize(s);
+        return damaged(r, error);
+    }
+    r->frame_count = sqlite3_column_int64(s, 0);
+    r->end = sqlite3_column_double(s, 1);
+    r->longest_segment = sqlite3_column_double(s, 2);
+    sqlite3_finalize(s);
+    return ABUT_OK;
+}
+
+abut_status abut_recording_open(const abut_context *context, const char *path, abut_recording **recording,
+                                abut_error *error) {
+    *recording = NULL;
+    abut_recording *r = mem_calloc(context, 1, sizeof *r);
+    if (!r) return fail_memory(error);
+    if (context) r->context = *context;
+    arena_init(&r->memory, &r->context);
+    strncpy(r->path, path, sizeof r->path - 1);
+    abut_status status = ABUT_OK;
+    /* writable where it can be: the journal of a run that was killed is rolled back on opening */
+    if (sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+        status =
+            fail_at(error, ABUT_IO, path, 0, "cannot be opened: %s; give a recording made by abut run -o",
+                    r->db ? sqlite3_errmsg(r->db) : "out of memory");
+    for (int i = 0; i < QUERIES && status == ABUT_OK; i++)
+        if (sqlite3_prepare_v2(r->db, query_texts[i], -1, &r->queries[i], NULL) != SQLITE_OK)
+            status = damaged(r, error);
+    if (status == ABUT_OK) status = read_names(r, error);
+    if (status == ABUT_OK) status = read_extent(r, error);
+    if (status != ABUT_OK) {
+        abut_recording_close(r);
+        return status;
+    }
+    *recording = r;
+    return ABUT_OK;
+}
+
+void abut_recording_close(abut_recording *r) {
+    if (!r) return;
+    for (int i = 0; i < QUERIES; i++) sqlite3_finalize(r->queries[i]);
+    sqlite3_close(r->db);
+    abut_context context = r->context;
+    arena_free(&r->memory);
+    array_free(&context, &r->contacts);
+    array_free(&context, &r->vectors);
+    mem_free(&context, r, 1, sizeof *r);
+}
+
+int abut_recording_bodies(const abut_recording *r) { return r->body_count; }
+const char *abut_recording_body_name(const abut_recording *r, int body) { return r->names[body]; }
+int64_t abut_recording_frames(const abut_recording *r) { return r->frame_count; }
+double abut_recording_end(const abut_recording *r) { return r->end; }
+
+int abut_recording_find_body(const abut_recording *r, const char *name) {
+    for (int i = 0; i < r->body_count; i++)
+        if (strcmp(r->names[i], name) == 0) return i;
+    return -1;
+}
+
+const char *abut_recording_meta(abut_recording *r, const char *key) {
+    sqlite3_stmt *s = r->queries[META];
+    sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
+    const char *value = NULL;
+    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_text(s, 0))
+        value = keep_text(r, sqlite3_column_text(s, 0));
+    sqlite3_reset(s);
+    return value;
+}
+
+/* ---- frames */
+
+static abut_motion get_motion(const double *y) {
+    return (abut_motion){{y[0], y[1], y[2]},    {y[3], y[4], y[5], y[6]}, {y[7], y[8], y[9]},
+                         {y[10], y[11], y[12]}, {y[13], y[14], y[15]},    {y[16], y[17], y[18]}};
+}
+
+static abut_status find_frame(abut_recording *r, int64_t frame, abut_error *error) {
+    sqlite3_stmt *s = r->queries[FRAME_BY_ID];
+    sqlite3_reset(s);
+    sqlite3_bind_int64(s, 1, frame);
+    if (sqlite3_step(s) == SQLITE_ROW) return ABUT_OK;
+    sqlite3_reset(s);
+    return fail_at(error, ABUT_INVALID, r->path, 0, "has no frame %lld; it has %lld", (long long)frame,
+                   (long long)r->frame_count);
+}
+
+abut_status abut_recording_frame(abut_recording *r, int64_t frame, abut_frame *out, abut_error *error) {
+    abut_status status = find_frame(r, frame, error);
+    if (status != ABUT_OK) return status;
+    sqlite3_stmt *s = r->queries[FRAME_BY_ID];
+    double v[13];
+    for (int i = 0; i < 13; i++) v[i] = i == 1 ? 0 : sqlite3_column_double(s, i);
+    *out = (abut_frame){v[0], {v[2], v[3], v[4], v[5], {v[6], v[7], v[8]}, {v[9], v[10], v[11]}}, v[12]};
+    sqlite3_reset(s);
+    return ABUT_OK;
+}
+
+abut_status abut_recording_frame_motion(abut_recording *r, int64_t frame, int body, abut_motion *motion,
+                                        abut_error *error) {
+    abut_status status = find_frame(r, frame, error);
+    if (status != ABUT_OK) return status;
+    sqlite3_stmt *s = r->queries[FRAME_BY_ID];
+    size_t wanted = (size_t)(body + 1) * MOTION_NUMBERS * sizeof(double);
+    double y[MOTION_NUMBERS];
+    bool fine = (size_t)sqlite3_column_bytes(s, 1) >= wanted;
+    if (fine) memcpy(y, (const char *)sqlite3_column_blob(s, 1) + wanted - sizeof y, sizeof y);
+    sqlite3_reset(s);
+    if (!fine) return fail_at(error, ABUT_INVALID, r->path, 0, "frame %lld is damaged", (long long)frame);
+    *motion = get_motion(y);
+    return ABUT_OK;
+}
+
+int64_t abut_recording_find_frame(abut_recording *r, double time) {
+    sqlite3_stmt *s = r->queries[FRAME_BY_TIME];
+    sqlite3_bind_double(s, 1, time);
+    int64_t frame = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : -1;
+    sqlite3_reset(s);
+    return frame;
+}
+
+/* ---- dense output */
+
+/* The entry of the body in the segment that the query stands on; -1: not in it, or damaged. */
+static int segment_entry(sqlite3_stmt *s, int body) {
+    const int32_t *bodies = sqlite3_column_blob(s, 3);
+    int count = sqlite3_column_bytes(s, 3) / (int)sizeof *bodies;
+    size_t wanted = (size_t)count * ABUT_SEGMENT_NUMBERS * ABUT_SEGMENT_COEFFICIENTS * sizeof(double);
+    if ((size_t)sqlite3_column_bytes(s, 4) < wanted) return -1;
+    for (int i = 0; i < count; i++)
+        if (bodies[i] == body) return i;
+    return -1;
+}
+
+/* A body that is in no step at a time rests: it is where the next frame has it. */
+static abut_status resting_motion(abut_recording *r, int body, double time, abut_motion *motion,
+                                  abut_error *error) {
+    sqlite3_stmt *s = r->queries[NEXT_FRAME];
+    sqlite3_bind_double(s, 1, time - 1e-9);
+    int64_t frame = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : r->frame_count - 1;
+    sqlite3_reset(s);
+    return abut_recording_frame_motion(r, frame, body, motion, error);
+}
+
+abut_status abut_recording_motion(abut_recording *r, int body, double time, abut_motion *motion,
+                                  abut_error *error) {
+    if (!(time >= 0) || time > r->end + 1e-9)
+        return fail_at(error, ABUT_INVALID, r->path, 0,
+                       "t = %.9g is outside the recording, which goes from 0 to %.9g", time, r->end);
+    sqlite3_stmt *s = r->queries[SEGMENTS_AT];
+    sqlite3_bind_double(s, 1, fmin(time, r->end));
+    sqlite3_bind_double(s, 2, r->longest_segment * (1 + 1e-9) + 1e-12);
+    bool found = false;
+    while (!found && sqlite3_step(s) == SQLITE_ROW) {
+        int entry = segment_entry(s, body);
+        if (entry < 0) continue;
+        const double *coefficients = sqlite3_column_blob(s, 4);
+        abut_segment g = {.start = sqlite3_column_double(s, 0),
+                          .end = sqlite3_column_double(s, 1),
+                          .step = sqlite3_column_double(s, 2)};
+        double *copy = mem_alloc(&r->context, ABUT_SEGMENT_NUMBERS * ABUT_SEGMENT_COEFFICIENTS, sizeof *copy);
+        if (!copy) break;
+        size_t size = ABUT_SEGMENT_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
+        memcpy(copy, coefficients + (size_t)entry * size,
+               size * sizeof *copy); /* blobs need not be aligned */
+        g.coefficients = copy;
+        *motion = abut_segment_motion(&g, 0, fmin(time, r->end));
+        mem_free(&r->context, copy, size, sizeof *copy);
+        found = true;
+    }
+    sqlite3_reset(s);
+    return found ? ABUT_OK : resting_motion(r, body, time, motion, error);
+}
+
+/* ---- events */
+
+static int word_number(const unsigned char *word, const char *(*name)(int), int count) {
+    for (int i = 0; word && i < count; i++)
+        if (strcmp((const char *)word, name(i)) == 0) return i;
+    return 0;
+}
+
+static const char *event_word(int i) { return abut_event_name((abut_event_kind)i); }
+static const char *entity_word(int i) { return abut_entity_name((abut_entity_kind)i); }
+
+static abut_vec3 column_vec3(sqlite3_stmt *s, int column) {
+    return (abut_vec3){sqlite3_column_double(s, column), sqlite3_column_double(s, column + 1),
+                       sqlite3_column_double(s, column + 2)};
+}
+
+static abut_entity column_entity(sqlite3_stmt *s, int column) {
+    return (abut_entity){(abut_entity_kind)word_number(sqlite3_column_text(s, column), entity_word, 6),
+                         sqlite3_column_int64(s, column + 1)};
+}
+
+abut_status abut_recording_events(abut_recording *r, bool (*visit)(void *user, const abut_event *event),
+                                  void *user, abut_error *error) {
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(r->db, "SELECT * FROM event ORDER BY id", -1, &s, NULL) != SQLITE_OK)
+        return damaged(r, error);
+    bool go_on = true;
+    while (go_on && sqlite3_step(s) == SQLITE_ROW) {
+        abut_event e = {
+            .sequence = (uint64_t)sqlite3_column_int64(s, 0),
+            .time = sqlite3_column_double(s, 1),
+            .kind = (abut_event_kind)word_number(sqlite3_column_text(s, 2), event_word, ABUT_EVENT_KINDS),
+            .body = {sqlite3_column_int(s, 3), sqlite3_column_int(s, 4)},
+            .entity = {column_entity(s, 5), column_entity(s, 7)},
+            .point = column_vec3(s, 9),
+            .normal = column_vec3(s, 12),
+            .impulse = column_vec3(s, 15),
+            .energy_before = sqlite3_column_double(s, 18),
+            .energy_after = sqlite3_column_double(s, 19),
+            .count = sqlite3_column_int(s, 20)};
+        for (int i = 0; i < 2; i++)
+            if (e.body[i] >= r->body_count || e.body[i] < -1) e.body[i] = -1;
+        go_on = visit(user, &e);
+    }
+    sqlite3_finalize(s);
+    return ABUT_OK;
+}
+
+/* ---- contacts */
+
+static bool read_vectors(abut_recording *r, sqlite3_stmt *s, int column, int count) {
+    if (sqlite3_column_bytes(s, column) != count * (int)sizeof(abut_vec3)) return false;
+    if (!array_reserve(&r->context, &r->vectors, r->vectors.count + count)) return false;
+    if (count)
+        memcpy(r->vectors.data + r->vectors.count, sqlite3_column_blob(s, column),
+               (size_t)count * sizeof(abut_vec3));
+    r->vectors.count += count;
+    return true;
+}
+
+static const char *state_word(int i) {
+    static const char *const words[] = {"frictionless", "stick", "slip"};
+    return words[i];
+}
+
+static const char *representation_word(int i) {
+    static const char *const words[] = {"region", "manifold", "rolling"};
+    return words[i];
+}
+
+static bool read_contact(abut_recording *r, sqlite3_stmt *s) {
+    int points = sqlite3_column_bytes(s, 8) / (int)sizeof(abut_vec3);
+    abut_contact c = {.body = {sqlite3_column_int(s, 0), sqlite3_column_int(s, 1)},
+                      .representation =
+                          (abut_representation)word_number(sqlite3_column_text(s, 2), representation_word, 3),
+                      .dimension = sqlite3_column_int(s, 3),
+                      .entity = {column_entity(s, 4), column_entity(s, 6)},
+                      .point_count = points,
+                      .state = (abut_friction_state)word_number(sqlite3_column_text(s, 11), state_word, 3),
+                      .area = sqlite3_column_double(s, 12),
+                      .center_of_pressure = column_vec3(s, 13),
+                      .determined = sqlite3_column_int(s, 16) != 0};
+    for (int i = 0; i < 2; i++)
+        if (c.body[i] < 0 || c.body[i] >= r->body_count) return false;
+    return array_push(&r->context, &r->contacts, c) && read_vectors(r, s, 8, points) &&
+           read_vectors(r, s, 9, points) && read_vectors(r, s, 10, points);
+}
+
+int abut_recording_contacts(abut_recording *r, int64_t frame, const abut_contact **contacts,
+                            abut_error *error) {
+    sqlite3_stmt *s = r->queries[CONTACTS_OF];
+    r->contacts.count = r->vectors.count = 0;
+    sqlite3_bind_int64(s, 1, frame);
+    bool fine = true;
+    while (fine && sqlite3_step(s) == SQLITE_ROW) fine = read_contact(r, s);
+    sqlite3_reset(s);
+    if (!fine) {
+        damaged(r, error);
+        return -1;
+    }
+    const abut_vec3 *v = r->vectors.data;
+    for (int64_t i = 0; i < r->contacts.count; i++) {
+        abut_contact *c = &r->contacts.data[i];
+        c->points = v, c->normals = v + c->point_count, c->forces = v + 2 * c->point_count;
+        v += 3 * c->point_count;
+    }
+    *contacts = r->contacts.data;
+    return (int)r->contacts.count;
+}
+
+/* ---- going on from a recording */
+
+abut_status abut_recording_snapshot(abut_recording *r, double time, const void **block, size_t *size,
+                                    double *at, abut_error *error) {
+    sqlite3_stmt *s = r->queries[SNAPSHOT_AT];
+    sqlite3_bind_double(s, 1, time);
+    abut_status status = ABUT_OK;
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        *at = sqlite3_column_double(s, 0);
+        *size = (size_t)sqlite3_column_bytes(s, 1);
+        void *copy = arena_alloc(&r->memory, *size, 1);
+        if (copy && *size) memcpy(copy, sqlite3_column_blob(s, 1), *size);
+        *block = copy;
+        if (!copy) status = fail_memory(error);
+    } else {
+        status = fail_at(error, ABUT_INVALID, r->path, 0, "has no snapshot at or before t = %.9g", time);
+    }
+    sqlite3_reset(s);
+    return status;
+}
+
+/* Splits the kept --set words at line ends, in place. */
+static const char **split_set(abut_recording *r, const char *text) {
+    size_t lines = 1;
+    for (const char *p = text; *p; p++) lines += *p == '\n';
+    const char **words = arena_alloc(&r->memory, lines + 1, sizeof *words);
+    char *copy = words ? (char *)(uintptr_t)keep_text(r, (const unsigned char *)text) : NULL;
+    int count = 0;
+    for (char *p = copy; copy && *p;) {
+        char *end = strchr(p, '\n');
+        if (end) *end = 0;
+        if (*p) words[count++] = p;
+        p = end ? end + 1 : p + strlen(p);
+    }
+    return words;
+}
+
+abut_status abut_recording_scene(const abut_context *context, abut_recording *r, abut_scene **scene,
+                                 abut_error *error) {
+    const char *source = abut_recording_meta(r, "source"), *name = abut_recording_meta(r, "scene");
+    const char *folder = abut_recording_meta(r, "folder"), *set = abut_recording_meta(r, "set");
+    const char *seed = abut_recording_meta(r, "seed");
+    *scene = NULL;
+    if (!source || !name || !folder)
+        return fail_at(error, ABUT_INVALID, r->path, 0, "does not hold its scene");
+    abut_scene_options options = {.set = set ? split_set(r, set) : NULL,
+                                  .seed = seed ? strtoull(seed, NULL, 10) : 0};
+    return abut_scene_read(context, source, strlen(source), name, folder, &options, scene, error);
+}

@@ -1,0 +1,157 @@
+/* Recordings through the command, as a user makes them: written, read back, killed at random moments,
+ * resumed, certified. */
+#define _POSIX_C_SOURCE 200809L
+#include "abut/record.h"
+#include "support.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char scene[] =
+    "world { duration = 1.5, frame = 1/100 }\nmaterial { restitution = 0.4, friction = 0.3 }\n"
+    "body { name = 'floor', shape = halfspace { normal = {0, 0, 1}, offset = 0 }, fixed = true }\n"
+    "for i = 1, 3 do\n"
+    "  body { name = 'box' .. i, shape = solid.box {0.3, 0.2, 0.4}, position = {0.05 * i, 0, 0.6 * i},\n"
+    "         rotation = {0.3 * i, 1, 2, 3}, spin = {i, 1, 0} }\n"
+    "end\n";
+
+static const char *write_scene(void) {
+    const char *path = support_temporary("scene.lua");
+    support_write(path, scene, sizeof scene - 1);
+    return path;
+}
+
+static void run_to(const char *scene_path, const char *recording) {
+    support_output out = support_run(NULL, "run", scene_path, "-o", recording, "-q", "--strict", NULL);
+    if (out.status != 0) fail_msg("run: %s%s", out.out, out.err);
+    support_output_free(&out);
+}
+
+static char *track(const char *recording, const char *body) {
+    support_output out = support_run(NULL, "track", recording, "--body", body, NULL);
+    if (out.status != 0) fail_msg("track: %s", out.err);
+    char *text = strdup(out.out);
+    support_output_free(&out);
+    return text;
+}
+
+/* The dense output passes through the frames, and its velocity is the rate of its place. */
+static void dense_output_agrees_with_frames(void **state) {
+    (void)state;
+    const char *recording = support_temporary("dense.abut");
+    run_to(write_scene(), recording);
+    abut_recording *r = NULL;
+    abut_error error = {0};
+    assert_int_equal(abut_recording_open(NULL, recording, &r, &error), ABUT_OK);
+    int body = abut_recording_find_body(r, "box2");
+    assert_true(body > 0 && abut_recording_find_body(r, "nobody") == -1);
+    assert_int_equal(abut_recording_frames(r), 151);
+    for (int64_t k = 0; k < abut_recording_frames(r); k++) {
+        abut_frame f;
+        abut_motion m, d, before, after;
+        assert_int_equal(abut_recording_frame(r, k, &f, &error), ABUT_OK);
+        assert_int_equal(abut_recording_frame_motion(r, k, body, &m, &error), ABUT_OK);
+        assert_int_equal(abut_recording_motion(r, body, f.time, &d, &error), ABUT_OK);
+        assert_true(vec3_distance(m.center, d.center) <
+                    1e-9); /* frames are corrected for drift, steps are not */
+        if (k == 0 || k == 150) continue;
+        const double h = 1e-6; /* central differences: h^2 a' and u/h, both below 1e-6 away from impacts */
+        double t = f.time + 0.0037;
+        assert_int_equal(abut_recording_motion(r, body, t - h, &before, &error), ABUT_OK);
+        assert_int_equal(abut_recording_motion(r, body, t + h, &after, &error), ABUT_OK);
+        assert_int_equal(abut_recording_motion(r, body, t, &m, &error), ABUT_OK);
+        vec3 rate = vec3_scale(vec3_sub(after.center, before.center), 0.5 / h);
+        if (vec3_distance(before.velocity, after.velocity) < 1e-4)
+            assert_true(vec3_distance(rate, m.velocity) < 1e-5);
+    }
+    abut_motion m;
+    assert_int_equal(abut_recording_motion(r, body, 99, &m, &error), ABUT_INVALID);
+    abut_recording_close(r);
+}
+
+/* Killed at a random moment the recording opens, and resuming gives the rows of the run that was not. */
+static void a_killed_run_resumes_bit_for_bit(void **state) {
+    (void)state;
+    const char *path = write_scene(), *whole = support_temporary("whole.abut");
+    run_to(path, whole);
+    char *wanted = track(whole, "box3");
+    uint64_t seed = 5;
+    for (int i = 0; i < 12; i++) {
+        const char *killed = support_temporary("killed.abut");
+        pid_t child = fork();
+        if (child == 0) {
+            if (!freopen("/dev/null", "w", stdout)) _exit(1);
+            execl(ABUT_COMMAND, "abut", "run", path, "-o", killed, "-q", (char *)NULL);
+            _exit(127);
+        }
+        struct timespec wait = {0, (long)(random_unit(&seed) * 2e8)};
+        nanosleep(&wait, NULL);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        support_output out = support_run(NULL, "resume", killed, "-q", NULL);
+        if (out.status != 0 && strstr(out.err, "snapshot") == NULL && strstr(out.err, "opened") == NULL &&
+            strstr(out.err, "no such table") == NULL)
+            fail_msg("resume: %s", out.err);
+        bool resumed = out.status == 0;
+        support_output_free(&out);
+        if (!resumed) continue; /* killed before the first commit: there is nothing to resume */
+        char *got = track(killed, "box3");
+        assert_string_equal(got, wanted);
+        free(got);
+    }
+    free(wanted);
+}
+
+static void a_recording_is_certified(void **state) {
+    (void)state;
+    const char *recording = support_temporary("certified.abut");
+    run_to(write_scene(), recording);
+    support_output out = support_run(NULL, "certify", recording, NULL);
+    if (out.status != 0) fail_msg("%s%s", out.out, out.err);
+    support_output_free(&out);
+    /* a body moved into the floor by hand is found */
+    const char *argv[] = {
+        "sqlite3", recording,
+        "UPDATE frame SET motions = (SELECT motions FROM frame WHERE id = 0) WHERE id = 0;"
+        "UPDATE meta SET value = replace(value, 'offset = 0', 'offset = 0.5') WHERE key = 'source'",
+        NULL};
+    out = support_run_program(NULL, argv);
+    bool have_sqlite = out.status == 0;
+    support_output_free(&out);
+    if (!have_sqlite) return;
+    out = support_run(NULL, "certify", recording, NULL);
+    assert_int_equal(out.status, 1);
+    assert_non_null(strstr(out.out, "overlap"));
+    support_output_free(&out);
+}
+
+static void what_is_no_recording_is_refused(void **state) {
+    (void)state;
+    const char *garbage = support_temporary("garbage.abut");
+    support_write(garbage, "not a database at all, but long enough to be looked at as one", 60);
+    static const char *const commands[] = {"events", "energy", "resume", "certify"};
+    for (int i = 0; i < COUNT_OF(commands); i++) {
+        support_output out = support_run(NULL, commands[i], garbage, NULL);
+        assert_int_equal(out.status, 2);
+        assert_non_null(strstr(out.err, "garbage.abut"));
+        support_output_free(&out);
+        out = support_run(NULL, commands[i], "missing.abut", NULL);
+        assert_int_equal(out.status, 2);
+        support_output_free(&out);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dense_output_agrees_with_frames),
+        cmocka_unit_test(a_killed_run_resumes_bit_for_bit),
+        cmocka_unit_test(a_recording_is_certified),
+        cmocka_unit_test(what_is_no_recording_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
