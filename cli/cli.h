@@ -15,21 +15,32 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
 
 /* The one list of commands.  X(name, arguments, sentence); command_NAME(int argc, char **argv) gets what
  * follows it. */
-#define COMMAND_LIST(X)                                                                                   \
-    X(bench, "[NAME]", "the built-in benchmarks")                                                         \
-    X(check, "FILE [--fix OUT] [--json]", "says what is wrong with a mesh, where, and how to fix it")     \
-    X(classify, "MESH [--tolerance E] [--json]",                                                          \
-      "where points and segments from standard input lie: inside, outside, or on which entity")           \
-    X(distance, "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--angle RADIANS] [--json]",               \
-      "convex hulls of two meshes: growth distance, normal, features, contact points")                    \
-    X(evaluate, "SURFACE [--patch N] [--at U,V] [--derivatives 0..3] [--smooth] [--refine N] [--json]",   \
-      "a point of a smooth surface and its partial derivatives; without --at what the surface is")        \
-    X(index,                                                                                              \
-      "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--picture OUT.svg] [--json]", \
-      "builds the B-rep index: nodes, height, average height, cells, build time")                         \
-    X(inspect, "MESH [--density D] [--json]", "counts, genus, volume, area, centre of mass and inertia")  \
-    X(solve, "PROBLEM.json [--solver exact|lemke|lp|pgs|nncg] [--json]",                                  \
-      "solves a complementarity problem given as a file")
+#define COMMAND_LIST(X)                                                                                      \
+    X(bench, "[NAME]", "the built-in benchmarks")                                                            \
+    X(certify, "REC [--json]", "looks at the recorded states again by other means: were the promises kept?") \
+    X(check, "FILE [--fix OUT] [--json]", "says what is wrong with a mesh, where, and how to fix it")        \
+    X(classify, "MESH [--tolerance E] [--json]",                                                             \
+      "where points and segments from standard input lie: inside, outside, or on which entity")              \
+    X(contacts, "REC --at T [--json]", "contact regions at a time, with normals, forces and friction state") \
+    X(distance, "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--angle RADIANS] [--json]",                  \
+      "convex hulls of two meshes: growth distance, normal, features, contact points")                       \
+    X(energy, "REC", "energies and momenta of every frame, as CSV")                                          \
+    X(evaluate, "SURFACE [--patch N] [--at U,V] [--derivatives 0..3] [--smooth] [--refine N] [--json]",      \
+      "a point of a smooth surface and its partial derivatives; without --at what the surface is")           \
+    X(events, "REC [--json]", "every event: time, kind, bodies, entities, impulse")                          \
+    X(index,                                                                                                 \
+      "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--picture OUT.svg] [--json]",    \
+      "builds the B-rep index: nodes, height, average height, cells, build time")                            \
+    X(inspect, "MESH [--density D] [--json]", "counts, genus, volume, area, centre of mass and inertia")     \
+    X(resume, "REC [--duration S] [--strict] [-q] [--json]",                                                 \
+      "goes on from the last snapshot of a recording")                                                       \
+    X(run,                                                                                                   \
+      "SCENE [-o REC] [--set NAME=VALUE]... [--mode exact|live] [--duration S] [--threads N] [--seed N] "    \
+      "[--root FOLDER] [--strict] [--dump-json] [-q] [--json]",                                              \
+      "simulates a scene; writes a recording with -o; prints a summary with the audit")                      \
+    X(solve, "PROBLEM.json [--solver exact|lemke|lp|pgs|nncg] [--json]",                                     \
+      "solves a complementarity problem given as a file")                                                    \
+    X(track, "REC --body NAME [--at T]", "the motion of a body as CSV: every frame, or the state at a time")
 
 #define COMMAND_PROTOTYPE(name, arguments, sentence) int command_##name(int argc, char **argv);
 COMMAND_LIST(COMMAND_PROTOTYPE)

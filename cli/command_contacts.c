@@ -1,0 +1,109 @@
+/* abut contacts REC --at T: contact regions with normals, forces and friction state.  Frames are recorded;
+ * for other times the scene goes on from the last snapshot before T. */
+#include "cli.h"
+
+static const char *const states[] = {"frictionless", "stick", "slip"};
+static const char *const representations[] = {"region", "manifold", "rolling"};
+
+static json_t *vectors_json(const abut_vec3 *v, int count) {
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(list, cli_json_vec3(v[i]));
+    return list;
+}
+
+static json_t *entity_json(abut_entity e) {
+    return json_pack("{s:s,s:I}", "kind", abut_entity_name(e.kind), "id", (json_int_t)e.id);
+}
+
+static json_t *contact_json(const abut_recording *r, const abut_contact *c) {
+    return json_pack(
+        "{s:[s,s],s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:s,s:f,s:o,s:b}", "bodies",
+        abut_recording_body_name(r, c->body[0]), abut_recording_body_name(r, c->body[1]), "representation",
+        representations[c->representation], "dimension", c->dimension, "a", entity_json(c->entity[0]), "b",
+        entity_json(c->entity[1]), "points", vectors_json(c->points, c->point_count), "normals",
+        vectors_json(c->normals, c->point_count), "forces", vectors_json(c->forces, c->point_count), "state",
+        states[c->state], "area", c->area, "center_of_pressure", cli_json_vec3(c->center_of_pressure),
+        "determined", (int)c->determined);
+}
+
+static void print_contact(const abut_recording *r, const abut_contact *c) {
+    printf("%s on %s: %dD, %s, area %.9g m2%s\n", abut_recording_body_name(r, c->body[0]),
+           abut_recording_body_name(r, c->body[1]), c->dimension, states[c->state], c->area,
+           c->determined ? "" : ", forces of least norm");
+    for (int i = 0; i < c->point_count; i++)
+        printf("  at %.9g %.9g %.9g  normal %.6g %.6g %.6g  force %.9g %.9g %.9g N\n", c->points[i].x,
+               c->points[i].y, c->points[i].z, c->normals[i].x, c->normals[i].y, c->normals[i].z,
+               c->forces[i].x, c->forces[i].y, c->forces[i].z);
+}
+
+static int print_contacts(const abut_recording *r, double t, const abut_contact *contacts, int count,
+                          bool json) {
+    if (!json) {
+        if (count == 0) printf("nothing touches at t = %.9g s\n", t);
+        for (int i = 0; i < count; i++) print_contact(r, &contacts[i]);
+        return EXIT_DONE;
+    }
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(list, contact_json(r, &contacts[i]));
+    return cli_print_json(json_pack("{s:f,s:o}", "time", t, "contacts", list));
+}
+
+/* Between frames: the recording's scene, from its last snapshot to T. */
+static int contacts_between(abut_recording *r, double t, bool json) {
+    abut_error error = {0};
+    abut_scene *scene = NULL;
+    abut_model *model = NULL;
+    abut_sim *run = NULL;
+    const void *block;
+    size_t size;
+    double at;
+    const abut_contact *contacts = NULL;
+    int count = -1;
+    abut_status s = abut_recording_snapshot(r, t, &block, &size, &at, &error);
+    if (s == ABUT_OK) s = abut_recording_scene(NULL, r, &scene, &error);
+    if (s == ABUT_OK) s = abut_model_create(NULL, abut_scene_world(scene), &model, &error);
+    if (s == ABUT_OK) s = abut_sim_create_at(NULL, model, NULL, block, size, &run, &error);
+    double frame = s == ABUT_OK ? abut_scene_world(scene)->frame : 1;
+    for (int64_t k = (int64_t)(at / frame + 1e-9) + 1; s == ABUT_OK && abut_sim_time(run) < t; k++)
+        s = abut_sim_advance(run, (double)k * frame < t ? (double)k * frame : t, &error);
+    if (s == ABUT_OK) count = abut_sim_contacts(run, &contacts);
+    int status = s == ABUT_OK && count >= 0 ? print_contacts(r, t, contacts, count, json) : cli_error(&error);
+    abut_sim_free(run);
+    abut_model_free(model);
+    abut_scene_free(scene);
+    return status;
+}
+
+int command_contacts(int argc, char **argv) {
+    const char *at_text = NULL;
+    bool json = false, stop;
+    const cli_option options[] = {{.name = "--at", .value = &at_text}, {.name = "--json", .flag = &json}};
+    cli_call call = {.command = "contacts",
+                     .arguments = "REC --at T [--json]",
+                     .options = options,
+                     .option_count = 2,
+                     .least = 1,
+                     .most = 1};
+    int status = cli_parse(&call, argc, argv, &stop);
+    if (status != EXIT_DONE || stop) return status;
+    double at = 0;
+    if (!at_text) return cli_complain("contacts: --at is missing; usage: abut contacts %s", call.arguments);
+    if (!cli_number("contacts: --at", at_text, &at)) return EXIT_WRONG;
+    abut_recording *recording = NULL;
+    abut_error error = {0};
+    if (abut_recording_open(NULL, call.positional[0], &recording, &error) != ABUT_OK)
+        return cli_error(&error);
+    int64_t frame = abut_recording_find_frame(recording, at);
+    if (at < 0 || at > abut_recording_end(recording) + 1e-9) {
+        status = cli_complain("contacts: t = %g is outside the recording, which goes from 0 to %g", at,
+                              abut_recording_end(recording));
+    } else if (frame >= 0) {
+        const abut_contact *contacts;
+        int count = abut_recording_contacts(recording, frame, &contacts, &error);
+        status = count >= 0 ? print_contacts(recording, at, contacts, count, json) : cli_error(&error);
+    } else {
+        status = contacts_between(recording, at, json);
+    }
+    abut_recording_close(recording);
+    return status;
+}

@@ -1,0 +1,63 @@
+/* abut events REC: every event, as a table or as JSON. */
+#include "cli.h"
+
+#include <math.h>
+
+typedef struct printer {
+    abut_recording *recording;
+    json_t *list; /* NULL: a table */
+} printer;
+
+static json_t *entity_json(abut_entity e) {
+    return json_pack("{s:s,s:I}", "kind", abut_entity_name(e.kind), "id", (json_int_t)e.id);
+}
+
+static const char *name_of(const printer *p, int body) {
+    return body >= 0 ? abut_recording_body_name(p->recording, body) : "ground";
+}
+
+static json_t *event_json(const printer *p, const abut_event *e) {
+    return json_pack("{s:f,s:s,s:[s,s],s:[o,o],s:o,s:o,s:o,s:f,s:f,s:i}", "time", e->time, "kind",
+                     abut_event_name(e->kind), "bodies", name_of(p, e->body[0]), name_of(p, e->body[1]),
+                     "entities", entity_json(e->entity[0]), entity_json(e->entity[1]), "point",
+                     cli_json_vec3(e->point), "normal", cli_json_vec3(e->normal), "impulse",
+                     cli_json_vec3(e->impulse), "energy_before", e->energy_before, "energy_after",
+                     e->energy_after, "count", e->count);
+}
+
+static bool print_event(void *user, const abut_event *e) {
+    printer *p = user;
+    if (p->list) return json_array_append_new(p->list, event_json(p, e)) == 0;
+    double impulse =
+        sqrt(e->impulse.x * e->impulse.x + e->impulse.y * e->impulse.y + e->impulse.z * e->impulse.z);
+    printf("%-18.12g %-22s %s, %s", e->time, abut_event_name(e->kind), name_of(p, e->body[0]),
+           name_of(p, e->body[1]));
+    if (e->entity[0].kind != ABUT_ENTITY_NONE)
+        printf("  %s %lld, %s %lld", abut_entity_name(e->entity[0].kind), (long long)e->entity[0].id,
+               abut_entity_name(e->entity[1].kind), (long long)e->entity[1].id);
+    if (impulse > 0) printf("  impulse %.9g N s", impulse);
+    return putchar('\n') != EOF;
+}
+
+int command_events(int argc, char **argv) {
+    bool json = false, stop;
+    const cli_option options[] = {{.name = "--json", .flag = &json}};
+    cli_call call = {.command = "events",
+                     .arguments = "REC [--json]",
+                     .options = options,
+                     .option_count = 1,
+                     .least = 1,
+                     .most = 1};
+    int status = cli_parse(&call, argc, argv, &stop);
+    if (status != EXIT_DONE || stop) return status;
+    printer p = {0};
+    abut_error error = {0};
+    if (abut_recording_open(NULL, call.positional[0], &p.recording, &error) != ABUT_OK)
+        return cli_error(&error);
+    if (json) p.list = json_array();
+    if (!json) printf("%-18s %-22s %s\n", "time", "kind", "bodies, entities");
+    if (abut_recording_events(p.recording, print_event, &p, &error) != ABUT_OK) status = cli_error(&error);
+    if (json && status == EXIT_DONE) status = cli_print_json(json_pack("{s:o}", "events", p.list));
+    abut_recording_close(p.recording);
+    return status;
+}

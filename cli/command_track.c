@@ -1,0 +1,88 @@
+/* abut track REC --body NAME [--at T]: the motion of a body as CSV. */
+#include "cli.h"
+
+static void print_row(double t, const abut_motion *m) {
+    const double numbers[] = {t,
+                              m->center.x,
+                              m->center.y,
+                              m->center.z,
+                              m->rotation.w,
+                              m->rotation.x,
+                              m->rotation.y,
+                              m->rotation.z,
+                              m->velocity.x,
+                              m->velocity.y,
+                              m->velocity.z,
+                              m->spin.x,
+                              m->spin.y,
+                              m->spin.z,
+                              m->acceleration.x,
+                              m->acceleration.y,
+                              m->acceleration.z,
+                              m->spin_rate.x,
+                              m->spin_rate.y,
+                              m->spin_rate.z};
+    for (int i = 0; i < 20; i++) printf(i ? ",%.17g" : "%.17g", numbers[i]);
+    putchar('\n');
+}
+
+static abut_status print_frames(abut_recording *recording, int body, abut_error *error) {
+    abut_status status = ABUT_OK;
+    for (int64_t i = 0; i < abut_recording_frames(recording) && status == ABUT_OK; i++) {
+        abut_frame frame;
+        abut_motion motion;
+        status = abut_recording_frame(recording, i, &frame, error);
+        if (status == ABUT_OK) status = abut_recording_frame_motion(recording, i, body, &motion, error);
+        if (status == ABUT_OK) print_row(frame.time, &motion);
+    }
+    return status;
+}
+
+static int unknown_body(abut_recording *recording, const char *name) {
+    const char *nearest = NULL;
+    int best = 4;
+    for (int i = 0; i < abut_recording_bodies(recording); i++) {
+        int distance = cli_word_distance(name, abut_recording_body_name(recording, i));
+        if (distance < best) best = distance, nearest = abut_recording_body_name(recording, i);
+    }
+    if (nearest)
+        return cli_complain("track: there is no body `%s` in the recording; did you mean `%s`?", name,
+                            nearest);
+    return cli_complain("track: there is no body `%s` in the recording, which has %d; the first is `%s`",
+                        name, abut_recording_bodies(recording),
+                        abut_recording_bodies(recording) ? abut_recording_body_name(recording, 0) : "");
+}
+
+int command_track(int argc, char **argv) {
+    const char *name = NULL, *at_text = NULL;
+    bool stop;
+    const cli_option options[] = {{.name = "--body", .value = &name}, {.name = "--at", .value = &at_text}};
+    cli_call call = {.command = "track",
+                     .arguments = "REC --body NAME [--at T]",
+                     .options = options,
+                     .option_count = 2,
+                     .least = 1,
+                     .most = 1};
+    int status = cli_parse(&call, argc, argv, &stop);
+    if (status != EXIT_DONE || stop) return status;
+    double at = 0;
+    if (at_text && !cli_number("track: --at", at_text, &at)) return EXIT_WRONG;
+    if (!name) return cli_complain("track: --body is missing; usage: abut track %s", call.arguments);
+    abut_recording *recording = NULL;
+    abut_error error = {0};
+    if (abut_recording_open(NULL, call.positional[0], &recording, &error) != ABUT_OK)
+        return cli_error(&error);
+    int body = abut_recording_find_body(recording, name);
+    if (body < 0) {
+        status = unknown_body(recording, name);
+    } else {
+        printf("t,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,ax,ay,az,alphax,alphay,alphaz\n");
+        abut_motion motion;
+        abut_status s = at_text ? abut_recording_motion(recording, body, at, &motion, &error)
+                                : print_frames(recording, body, &error);
+        if (s == ABUT_OK && at_text) print_row(at, &motion);
+        if (s != ABUT_OK) status = cli_error(&error);
+    }
+    abut_recording_close(recording);
+    return status;
+}

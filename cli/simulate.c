@@ -1,0 +1,196 @@
+/* Frame after frame: advance, record, show progress, and the summary with the audit. */
+#define _POSIX_C_SOURCE 200809L
+#include "simulate.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void print_log(void *user, abut_log_level level, const char *message) {
+    (void)user, (void)level;
+    fprintf(stderr, "%s\n", message);
+}
+
+int simulation_load(simulation *s, const char *path, const abut_scene_options *options, abut_mode mode,
+                    bool has_mode, int threads) {
+    abut_error error = {0};
+    s->context.log.write = print_log;
+    if (threads > 1) {
+        s->workers = abut_workers_create(NULL, threads);
+        if (s->workers) s->context.parallel = abut_workers_parallel(s->workers);
+    }
+    if (abut_scene_load(&s->context, path, options, &s->scene, &error) != ABUT_OK) return cli_error(&error);
+    abut_world_def world = *abut_scene_world(s->scene);
+    if (has_mode) world.mode = mode;
+    if (abut_model_create(&s->context, &world, &s->model, &error) != ABUT_OK) {
+        if (!error.file[0]) strncpy(error.file, path, sizeof error.file - 1);
+        return cli_error(&error);
+    }
+    s->duration = world.duration;
+    return EXIT_DONE;
+}
+
+/* Functions of the scene see events after they were recorded. */
+static bool tell_scene(void *user, const abut_event *event) {
+    simulation *s = user;
+    return abut_scene_event(s->scene, s->model, event);
+}
+
+/* The scene's own error is the better message where one of its functions failed. */
+static int report(const simulation *s, const abut_error *error) {
+    const abut_error *own = abut_scene_error(s->scene);
+    return cli_error(own ? own : error);
+}
+
+int simulation_begin(simulation *s, const abut_recorder_def *def) {
+    abut_error error = {0};
+    abut_sim_options options = {.user = s, .event = tell_scene};
+    if (s->recording) {
+        if (abut_recorder_create(&s->context, s->recording, s->scene, s->model, def, &s->recorder, &error) !=
+            ABUT_OK)
+            return cli_error(&error);
+        options = abut_recorder_options(s->recorder);
+        abut_recorder_watch(s->recorder, tell_scene, s);
+    }
+    if (abut_sim_create(&s->context, s->model, &options, &s->run, &error) != ABUT_OK)
+        return report(s, &error);
+    if (s->recorder && abut_recorder_frame(s->recorder, s->run, &error) != ABUT_OK) return cli_error(&error);
+    s->frames = 1;
+    return EXIT_DONE;
+}
+
+/* ---- progress */
+
+static void show_progress(const simulation *s, double started, double first) {
+    double done = (abut_sim_time(s->run) - first) / fmax(s->duration - first, 1e-300),
+           spent = now() - started;
+    int filled = (int)(30 * fmin(done, 1));
+    char bar[31];
+    for (int i = 0; i < 30; i++) bar[i] = i < filled ? '#' : '.';
+    bar[30] = 0;
+    fprintf(stderr, "\r[%s] %3.0f %%  t = %.3f s  %.0f s left   ", bar, 100 * fmin(done, 1),
+            abut_sim_time(s->run), done > 0 ? spent * (1 - done) / done : 0);
+    fflush(stderr);
+}
+
+/* ---- the summary */
+
+static json_t *events_json(const abut_sim *run) {
+    json_t *events = json_object();
+    for (int i = 0; i < ABUT_EVENT_KINDS; i++) {
+        int64_t count = abut_sim_event_count(run, (abut_event_kind)i);
+        if (count) json_object_set_new(events, abut_event_name((abut_event_kind)i), json_integer(count));
+    }
+    return events;
+}
+
+static int print_json(const simulation *s, const char *status, double wall) {
+    abut_audit a = abut_sim_audit(s->run);
+    json_t *audit =
+        json_pack("{s:f,s:f,s:f,s:f,s:f,s:b}", "deepest_overlap_m", a.deepest_overlap,
+                  "energy_error_relative", a.energy_error, "momentum_error_relative", a.momentum_error,
+                  "complementarity_residual", a.complementarity_residual, "constraint_error_m",
+                  a.constraint_error, "promises_kept", (int)a.promises_kept);
+    if (!a.promises_kept) json_object_set_new(audit, "broken", json_string(a.broken));
+    json_t *recording = s->recording ? json_string(s->recording) : json_null();
+    return cli_print_json(json_pack(
+        "{s:s,s:s,s:s,s:f,s:f,s:I,s:I,s:i,s:o,s:o,s:o}", "scene", abut_scene_name(s->scene), "mode", "exact",
+        "status", status, "simulated_s", abut_sim_time(s->run), "wall_s", wall, "frames",
+        (json_int_t)s->frames, "steps", (json_int_t)abut_sim_steps(s->run), "bodies",
+        abut_model_bodies(s->model), "events", events_json(s->run), "audit", audit, "recording", recording));
+}
+
+static int print_table(const simulation *s, const char *status, double wall) {
+    abut_audit a = abut_sim_audit(s->run);
+    double t = abut_sim_time(s->run);
+    printf("%s: %s at t = %.6g s (%lld frames, %lld steps, %d bodies) in %.3g s", abut_scene_name(s->scene),
+           status, t, (long long)s->frames, (long long)abut_sim_steps(s->run), abut_model_bodies(s->model),
+           wall);
+    if (t > 0) printf(", %.3g s a simulated second", wall / t);
+    printf("\n\nevents\n");
+    for (int i = 0; i < ABUT_EVENT_KINDS; i++) {
+        int64_t count = abut_sim_event_count(s->run, (abut_event_kind)i);
+        if (count) printf("  %-24s %lld\n", abut_event_name((abut_event_kind)i), (long long)count);
+    }
+    abut_tolerances tolerance = abut_model_tolerances(s->model);
+    printf("\naudit\n  %-24s %.3g m (epsilon %.3g m)\n", "deepest overlap", a.deepest_overlap,
+           tolerance.touching);
+    printf("  %-24s %.3g of the largest energy\n", "energy error", a.energy_error);
+    printf("  %-24s %.3g\n", "complementarity residual", a.complementarity_residual);
+    printf("  %-24s %.3g m\n", "constraint error", a.constraint_error);
+    printf("  %-24s %s\n", "promises", a.promises_kept ? "kept" : a.broken);
+    if (s->recording)
+        printf("\nrecording %s; look at it with `abut events %s`\n", s->recording, s->recording);
+    return fflush(stdout) ? EXIT_WRONG : EXIT_DONE;
+}
+
+/* ---- the loop */
+
+/* The time of a frame, from its number: k * frame has no error that grows. */
+static double frame_time(const simulation *s, int64_t k) {
+    double frame = abut_scene_world(s->scene)->frame;
+    return fmin((double)k * frame, s->duration);
+}
+
+static abut_status advance(simulation *s, double until, abut_error *error) {
+    double from = abut_sim_time(s->run);
+    abut_status status = abut_sim_advance(s->run, until, error);
+    if (status == ABUT_OK && !abut_scene_every(s->scene, from, until)) status = ABUT_CANCELLED;
+    if (status == ABUT_OK && s->recorder) status = abut_recorder_frame(s->recorder, s->run, error);
+    if (status == ABUT_OK) s->frames++;
+    return status;
+}
+
+int simulation_run(simulation *s, bool strict, bool json) {
+    abut_error error = {0};
+    struct sigaction action = {.sa_handler = on_interrupt}, old;
+    sigaction(SIGINT, &action, &old);
+    double started = now(), shown = 0, first = abut_sim_time(s->run);
+    bool progress = !s->quiet && !json && cli_is_terminal(stderr);
+    abut_status status = ABUT_OK;
+    int64_t k = (int64_t)floor(first / abut_scene_world(s->scene)->frame + 1e-9) + 1;
+    for (; status == ABUT_OK && !interrupted && abut_sim_time(s->run) < s->duration; k++) {
+        status = advance(s, frame_time(s, k), &error);
+        if (progress && now() - shown > 0.1) {
+            show_progress(s, started, first);
+            shown = now();
+        }
+    }
+    sigaction(SIGINT, &old, NULL);
+    if (progress && shown > 0) fprintf(stderr, "\r%78s\r", "");
+    int exit_status = status == ABUT_OK ? EXIT_DONE : report(s, &error);
+    const char *word = status == ABUT_OK && !interrupted ? "completed" : "stopped";
+    double wall = now() - started;
+    if (s->recorder && abut_recorder_finish(s->recorder, s->run, word, wall, &error) != ABUT_OK)
+        exit_status = cli_error(&error);
+    int printed = json ? print_json(s, word, wall) : print_table(s, word, wall);
+    if (printed != EXIT_DONE) return printed;
+    if (exit_status == EXIT_DONE && strict && !abut_sim_audit(s->run).promises_kept) {
+        fprintf(stderr, "abut: %s: a promise was broken: %s\n", abut_scene_name(s->scene),
+                abut_sim_audit(s->run).broken);
+        exit_status = EXIT_NOT_MET;
+    }
+    return exit_status;
+}
+
+void simulation_end(simulation *s) {
+    abut_sim_free(s->run);
+    abut_recorder_free(s->recorder);
+    abut_model_free(s->model);
+    abut_scene_free(s->scene);
+    abut_workers_destroy(s->workers);
+}

@@ -1,0 +1,28 @@
+/* Running a scene from the command line: shared by `run` and `resume`. */
+#ifndef CLI_SIMULATE_H
+#define CLI_SIMULATE_H
+
+#include "cli.h"
+
+typedef struct simulation {
+    abut_context context;
+    abut_workers *workers;
+    abut_scene *scene;
+    abut_model *model;
+    abut_sim *run;
+    abut_recorder *recorder; /* NULL: nothing is recorded */
+    const char *recording;   /* its path */
+    double duration;
+    int64_t frames; /* recorded or passed, the one at time 0 counted */
+    bool quiet;     /* no progress */
+} simulation;
+
+/* From the scene's start. EXIT_DONE, or a message has been printed. */
+int simulation_load(simulation *s, const char *path, const abut_scene_options *options, abut_mode mode,
+                    bool has_mode, int threads);
+int simulation_begin(simulation *s, const abut_recorder_def *def);
+/* Frame after frame to the end, with a progress bar on a terminal; Ctrl-C ends it cleanly. */
+int simulation_run(simulation *s, bool strict, bool json);
+void simulation_end(simulation *s);
+
+#endif

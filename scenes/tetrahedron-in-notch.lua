@@ -1,0 +1,8 @@
+-- A tetrahedron falls into a notch and comes to lie between its two faces (Bouma and Vanecek 1992).
+-- What to see: contact regions on both flanks; without friction it slides to where its weight is lowest.
+world    { title = "tetrahedron in the notch", duration = 2, frame = 1/60 }
+material { restitution = 0.2, friction = 0.1 }
+
+local notch = solid.prism { { {-1, 0}, {1, 0}, {1, 1}, {0, 0.3}, {-1, 1} }, 2 }
+body { name = "notch", shape = notch, fixed = true, rotation = {math.pi / 2, 1, 0, 0} }
+body { name = "tetrahedron", shape = solid.tetrahedron {0.4}, density = 1000, position = {0.1, 0, 1.2}, rotation = {0.3, 1, 2, 3} }
