@@ -60,6 +60,10 @@ static int read_lines(const abut_index *index, const abut_solid *solid, double e
     char line[1024];
     for (int number = 1; fgets(line, sizeof line, stdin); number++) {
         double x[6];
+        if (!strchr(line, '\n') && !feof(stdin))
+            return cli_complain(
+                "standard input:%d: the line has more than %d letters; give a point or a segment a line",
+                number, (int)sizeof line - 2);
         int count = numbers_of(line, x);
         if (count == 0) continue;
         if (count != 3 && count != 6)

@@ -387,7 +387,7 @@ static abut_status make_block(const assembly *a, box bounds, abut_index **out) {
         index->solid_hash = solid->hash;
         index->vertex_count = solid->vertex_count, index->edge_count = solid->edge_count;
         index->face_count = solid->face_count;
-        index->bounds = bounds, index->slack = fmax(a->in.band, 1e-12 * solid->diagonal);
+        index->bounds = bounds, index->slack = a->in.band;
         index->root = 0, index->method = a->in.method;
         good = measure_index(context, index);
         size_t from = offsetof(abut_index, solid_hash);
@@ -428,7 +428,7 @@ abut_status abut_index_build(const abut_context *context, const abut_solid *soli
     build_input in = {.context = context, .solid = solid, .method = o.method, .crowd = o.crowd};
     in.regular_cap = 2 * log2_of(solid->face_count) + 6;
     in.node_budget = o.node_budget > 0 ? o.node_budget : 64 * entities + 4096;
-    in.weld = solid->weld, in.band = 4 * solid->weld;
+    in.weld = solid->weld, in.band = fmax(4 * solid->weld, 1e-11 * solid->diagonal);
     int32_t *start = NULL, *planes = NULL;
     abut_status status = list_vertex_planes(&in, &start, &planes);
     if (status == ABUT_OK) status = attempt(&in, index);

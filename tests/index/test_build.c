@@ -191,6 +191,37 @@ static void test_cross_sections(void **state) {
     }
 }
 
+/* No tolerance decides topology: the weld distance may be a million times greater or smaller, the tree is the
+ * same. */
+static void test_weld_distance_changes_nothing(void **state) {
+    (void)state;
+    const char *files[] = {"meshes/solid/comb.obj", "meshes/solid/gear_z12.obj", "meshes/table1/torus_10.obj",
+                           "meshes/table1/sphere_20.obj", "meshes/solid/nut_m10.obj"};
+    for (int f = 0; f < COUNT_OF(files); f++) {
+        abut_index *first = NULL;
+        for (int k = 0; k < 4; k++) {
+            abut_solid *solid = NULL;
+            abut_solid_options options = abut_default_solid_options();
+            options.weld = k == 0 ? 1e-9 : k == 1 ? 1e-13 : k == 2 ? 1e-11 : 1e-7;
+            options.skip_self_intersection = true;
+            assert_int_equal(abut_solid_load(NULL, support_shared(files[f]), &options, &solid, NULL),
+                             ABUT_OK);
+            abut_index *index = build(solid, ABUT_INDEX_HYBRID);
+            if (k > 0) {
+                assert_int_equal(index->node_count, first->node_count);
+                for (int64_t i = 0; i < index->node_count; i++)
+                    assert_memory_equal(index_nodes(index)[i].child, index_nodes(first)[i].child,
+                                        sizeof index_nodes(index)[i].child);
+                abut_index_free(NULL, index);
+            } else {
+                first = index;
+            }
+            abut_solid_free(NULL, solid);
+        }
+        abut_index_free(NULL, first);
+    }
+}
+
 static void test_threads_give_equal_bits(void **state) {
     (void)state;
     abut_solid *solid = oracle_load(support_shared("meshes/solid/bolt_m10.obj"));
@@ -270,11 +301,17 @@ static void test_budget_and_options(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table1_spheres),          cmocka_unit_test(test_table1_tori),
-        cmocka_unit_test(test_convex_autopartition),    cmocka_unit_test(test_sphere_128),
-        cmocka_unit_test(test_every_entity_is_a_leaf),  cmocka_unit_test(test_cross_sections),
-        cmocka_unit_test(test_threads_give_equal_bits), cmocka_unit_test(test_save_and_load),
-        cmocka_unit_test(test_memory_runs_out),         cmocka_unit_test(test_budget_and_options),
+        cmocka_unit_test(test_table1_spheres),
+        cmocka_unit_test(test_table1_tori),
+        cmocka_unit_test(test_convex_autopartition),
+        cmocka_unit_test(test_sphere_128),
+        cmocka_unit_test(test_every_entity_is_a_leaf),
+        cmocka_unit_test(test_cross_sections),
+        cmocka_unit_test(test_weld_distance_changes_nothing),
+        cmocka_unit_test(test_threads_give_equal_bits),
+        cmocka_unit_test(test_save_and_load),
+        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_budget_and_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
