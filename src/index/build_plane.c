@@ -18,6 +18,7 @@ typedef struct flat_region {
 typedef struct line_job {
     int32_t node, parent, slot;
     int64_t first, segments, points;
+    vec3 witness; /* of a line without segments and points: one of its points in the region */
 } line_job;
 
 typedef struct line_point {
@@ -196,9 +197,25 @@ static void line_labels(const flat_work *w, plane m, int32_t label, int32_t besi
     }
 }
 
-static bool push_job(flat_work *w, int32_t node, const flat_region *r) {
+/* Where the way from a segment above the line to one below it, which does not leave the convex region,
+ * crosses it. */
+static vec3 line_witness(const flat_work *w, plane m) {
+    vec3 end[2];
+    double d[2] = {0, 0};
+    for (int side = 0; side < 2; side++) {
+        const build_segment *s = segment_at(w, side ? w->below[0].data[0] : w->above[0].data[0]);
+        bool first = fabs(plane_distance(m, at(w, s->a))) >= fabs(plane_distance(m, at(w, s->b)));
+        end[side] = at(w, first ? s->a : s->b);
+        d[side] = plane_distance(m, end[side]);
+    }
+    return vec3_lerp(end[0], end[1], d[0] / (d[0] - d[1]));
+}
+
+static bool push_job(flat_work *w, int32_t node, const flat_region *r, plane m) {
     const abut_context *context = w->b->in->context;
-    line_job job = {node, r->parent, r->slot, w->items.count, w->on[0].count, w->on[1].count};
+    line_job job = {node, r->parent, r->slot, w->items.count, w->on[0].count, w->on[1].count, {0, 0, 0}};
+    if (job.segments + job.points == 0 && w->above[0].count && w->below[0].count)
+        job.witness = line_witness(w, m);
     for (int k = 0; k < 2; k++)
         for (int64_t i = 0; i < w->on[k].count; i++)
             if (!array_push(context, &w->items, w->on[k].data[i])) return out_of_memory(w->b);
@@ -240,7 +257,7 @@ static bool divide_flat(flat_work *w, flat_region r, int32_t *root) {
     w->lists.count = r.first;
     int32_t beside[3];
     line_labels(w, m, r.label, beside);
-    if (!push_job(w, node, &r)) return false;
+    if (!push_job(w, node, &r, m)) return false;
     const int_array *side[3] = {w->above, NULL, w->below};
     for (int slot = 0; slot < 3; slot += 2) {
         if (side[slot][0].count + side[slot][1].count == 0)
@@ -370,8 +387,7 @@ static bool run_job(flat_work *w, const line_job *job, int32_t *root) {
     int32_t on = INDEX_UNKNOWN;
     if (w->line.count == 0) {
         on = job->segments ? segment_at(w, w->items.data[job->first])->leaf
-                           : b->nodes.data[job->node].child[INDEX_ABOVE];
-        if (on >= 0) on = limit_leaf(w, on, at(w, segment_at(w, w->items.data[job->first])->a), dir);
+                           : limit_leaf(w, b->nodes.data[job->node].child[INDEX_ABOVE], job->witness, dir);
     } else {
         /* the point of the line nearest to the origin */
         vec3 foot = vec3_add(vec3_scale(w->p.n, w->p.d), vec3_scale(m.n, m.d));
