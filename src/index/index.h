@@ -62,6 +62,13 @@ INDEX_ARRAY(corners)
  * face, edge and vertex in a plane belongs to a face that leaves it, and is met on a side within any
  * distance. */
 
+/* Asks for a node that will be needed soon. */
+#if defined(__GNUC__)
+#define INDEX_PREFETCH(node) __builtin_prefetch(node)
+#else
+#define INDEX_PREFETCH(node) ((void)(node))
+#endif
+
 /* Leaves: -1 outside, -2 inside, -3 - (3 id + kind) an entity. */
 enum { INDEX_OUT = -1, INDEX_IN = -2 };
 enum { INDEX_VERTEX, INDEX_EDGE, INDEX_FACE };

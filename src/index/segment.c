@@ -55,6 +55,7 @@ static inline bool push_stop(sweep *s, stop *stack, int *top, stop x) {
     if (x.code < 0) {
         if (x.code < INDEX_IN) note(s, x.code);
     } else if (*top < DEPTH) {
+        INDEX_PREFETCH(&s->nodes[x.code]);
         stack[(*top)++] = x;
     } else {
         descend(s, x.code, x.t0, x.t1);
