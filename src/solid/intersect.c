@@ -47,7 +47,9 @@ static bool crosses_itself(const topology *t, const int32_t *corners, int32_t co
     return sum > area * (1 + 1e-6);
 }
 
+/* Polygons that run to and fro leave triangles of two vertices, which cover nothing. */
 static void add_triangle(tree *out, const bool *round, const int32_t *corners, int32_t face) {
+    if (corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0]) return;
     triangle *here = &out->triangles[out->count++];
     for (int k = 0; k < 3; k++) here->vertex[k] = round[corners[k]] ? corners[k] : ~corners[k];
     here->face = face;

@@ -16,7 +16,8 @@ typedef ARRAY(face_pair) face_pairs;
 abut_status intersect_faces(topology *t, const int32_t *plane_of, int64_t most, face_pairs *found,
                             abut_error *error);
 
-/* The test of two triangles of vertices that are numbers into `position`; same_plane: take them as coplanar.
+/* The test of two triangles of three different vertices each, which are numbers into `position`; same_plane:
+ * take them as coplanar.
  */
 bool intersect_triangles(const vec3 *position, const int32_t a[3], const int32_t b[3], bool same_plane);
 

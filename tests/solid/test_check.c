@@ -476,6 +476,23 @@ static void test_random_damage(void **unused) {
     assert_true(valid > 100 && mended > valid);
 }
 
+/* A face that runs to and fro: its triangles have only two vertices. */
+static void test_spike(void **unused) {
+    (void)unused;
+    abut_mesh m = make_box(false);
+    int far = kit_point(&kit, vec3_make(0.5, 1, 3)), first = 4; /* face 1, the top: 4 5 7 6 */
+    memmove(kit.corners + first + 6, kit.corners + first + 4, 16 * sizeof *kit.corners);
+    kit.corners[first + 4] = far, kit.corners[first + 5] = 6;
+    for (int f = 2; f <= 6; f++) kit.face_start[f] += 2;
+    m = kit_mesh(&kit);
+    abut_report *r = check(&m); /* 4 5 7 6 far 6: the spike is an edge with the top on both sides */
+    abut_report_free(NULL, r);
+    abut_mesh *repaired = NULL;
+    abut_status status = abut_mesh_repair(NULL, &m, NULL, &repaired, &r, NULL);
+    abut_report_free(NULL, r);
+    if (!status) abut_mesh_free(NULL, repaired);
+}
+
 /* ---- shared files */
 
 static void test_broken_files(void **unused) {
@@ -573,6 +590,7 @@ int main(void) {
         cmocka_unit_test(test_moebius),        cmocka_unit_test(test_small_features),
         cmocka_unit_test(test_hostile),        cmocka_unit_test(test_crossings),
         cmocka_unit_test(test_triangle_pairs), cmocka_unit_test(test_broken_files),
-        cmocka_unit_test(test_random_damage),  cmocka_unit_test(test_memory)};
+        cmocka_unit_test(test_spike),          cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
