@@ -11,14 +11,14 @@ void domain_square(double low_u, double high_u, double low_v, double high_v, dou
     memcpy(corners, at, sizeof at);
 }
 
-/* Appends `count` zeros to the numbers; NULL when memory is out. */
+/* Appends `count` zeros (perhaps none) to the numbers; NULL only when memory is out. */
 static double *extend(surface_builder *b, int64_t count) {
-    if (b->failed || !array_reserve(b->context, &b->numbers, b->numbers.count + count)) {
+    if (b->failed || !array_reserve(b->context, &b->numbers, b->numbers.count + count + 1)) {
         b->failed = true;
         return NULL;
     }
     double *data = b->numbers.data + b->numbers.count;
-    if (count) memset(data, 0, (size_t)count * sizeof *data);
+    memset(data, 0, (size_t)count * sizeof *data);
     b->numbers.count += count;
     return data;
 }
