@@ -40,6 +40,10 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
       "simulates a scene; writes a recording with -o; prints a summary with the audit")                      \
     X(solve, "PROBLEM.json [--solver exact|lemke|lp|pgs|nncg] [--json]",                                     \
       "solves a complementarity problem given as a file")                                                    \
+    X(touch,                                                                                                 \
+      "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--velocity-a V] [--velocity-b V] [--tolerance E] "     \
+      "[--all] [--json]",                                                                                    \
+      "whether two solids touch, on which regions, along which normals")                                     \
     X(track, "REC --body NAME [--at T]", "the motion of a body as CSV: every frame, or the state at a time")
 
 #define COMMAND_PROTOTYPE(name, arguments, sentence) int command_##name(int argc, char **argv);

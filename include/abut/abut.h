@@ -22,6 +22,7 @@
 #include "abut/sim.h"
 #include "abut/solid.h"
 #include "abut/surface.h"
+#include "abut/touch.h"
 #include "abut/world.h"
 
 #endif

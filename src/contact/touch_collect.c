@@ -1,0 +1,306 @@
+/* The intersection set I (Bouma and Vanecek 1992, section 4: Intersect, SplitRegions, MergeRegions).
+ *
+ * Vertices, edges and faces of each solid that the box trees find close to the other are classified in the
+ * other's index:
+ *
+ *   a vertex on a vertex, edge or face     0D
+ *   an edge along an edge or face          1D;   across an edge   0D
+ *   a face on a face                       2D, its parts joined
+ *   anything inside, deeper than epsilon   penetration
+ *
+ * Pairs that both solids find (vertex-vertex, edge-edge) are kept once, by the numbers of the entities.  2D
+ * regions are those of A's faces in B's index. */
+#include "contact/touch.h"
+
+/* ---- building the answer */
+
+static bool put_point(touch_work *w, vec3 p) {
+    abut_touch *t = w->out;
+    if (!array_reserve_(w->context, (void **)&t->points, &t->capacity[2], t->point_count + 1,
+                        sizeof *t->points))
+        return false;
+    t->points[t->point_count++] = p;
+    return true;
+}
+
+static bool end_loop(touch_work *w) {
+    abut_touch *t = w->out;
+    if (!array_reserve_(w->context, (void **)&t->loop_start, &t->capacity[1], t->loop_count + 2,
+                        sizeof *t->loop_start))
+        return false;
+    if (t->loop_count == 0) t->loop_start[0] = 0;
+    t->loop_start[++t->loop_count] = (int32_t)t->point_count;
+    return true;
+}
+
+static bool put_region(touch_work *w, abut_touch_region r) {
+    abut_touch *t = w->out;
+    if (!array_reserve_(w->context, (void **)&t->regions, &t->capacity[0], t->region_count + 1,
+                        sizeof *t->regions))
+        return false;
+    t->regions[t->region_count++] = r;
+    return true;
+}
+
+/* A point or a segment between `own` of solid i and `other` of the other one. */
+static bool put_simple(touch_work *w, int i, abut_place own, abut_place other, const vec3 *points,
+                       int count) {
+    if (own.kind == other.kind) {
+        int32_t a = i ? other.id : own.id, b = i ? own.id : other.id;
+        uint64_t key = ((uint64_t)(own.kind == ABUT_ON_EDGE) << 63) | ((uint64_t)a << 31) | (uint64_t)b;
+        int32_t *slot = map64_put(w->context, &w->pairs, key, 0);
+        if (!slot) return false;
+        if ((*slot)++) return true;
+    }
+    int32_t loop = (int32_t)w->out->loop_count;
+    for (int k = 0; k < count; k++)
+        if (!put_point(w, points[k])) return false;
+    vec3 center = count == 1 ? points[0] : vec3_lerp(points[0], points[1], 0.5);
+    return end_loop(w) && put_region(w, (abut_touch_region){.dimension = count - 1,
+                                                            .a = i ? other : own,
+                                                            .b = i ? own : other,
+                                                            .first_loop = loop,
+                                                            .loops = 1,
+                                                            .center = center});
+}
+
+/* ---- what is near: the entities whose boxes come within reach of a face of the other */
+
+typedef struct marker {
+    uint8_t *a, *b;
+} marker;
+
+static bool mark_pair(void *user, int32_t a, int32_t b) {
+    marker *m = user;
+    if (m->a) m->a[a] = 1;
+    if (m->b) m->b[b] = 1;
+    return true;
+}
+
+static const box_tree *tree_of(const abut_touch_solid *s, int kind) {
+    return kind == INDEX_VERTEX ? &s->shape.vertices : kind == INDEX_EDGE ? &s->shape.edges : &s->shape.faces;
+}
+
+static void mark_near(touch_work *w) {
+    pose b_in_a = pose_relative(w->p[1], w->p[0]);
+    for (int kind = INDEX_VERTEX; kind <= INDEX_FACE; kind++) {
+        marker a = {w->near[0][kind], kind == INDEX_FACE ? w->near[1][kind] : NULL},
+               b = {NULL, w->near[1][kind]};
+        box_tree_pairs(tree_of(w->s[0], kind), &w->s[1]->shape.faces, b_in_a, 2 * w->epsilon, mark_pair, &a);
+        if (kind != INDEX_FACE)
+            box_tree_pairs(&w->s[0]->shape.faces, tree_of(w->s[1], kind), b_in_a, 2 * w->epsilon, mark_pair,
+                           &b);
+    }
+}
+
+/* ---- vertices */
+
+static vec3 shape_vertex(const abut_solid *s, int32_t v) { return vec3_add(solid_position(s, v), s->origin); }
+
+static bool collect_vertices(touch_work *w, int i) {
+    const abut_solid *own = w->s[i]->solid, *other = w->s[!i]->solid;
+    pose to_other = pose_relative(w->p[i], w->p[!i]);
+    for (int32_t v = 0; v < own->vertex_count; v++) {
+        if (!w->near[i][INDEX_VERTEX][v]) continue;
+        vec3 x = pose_point(to_other, shape_vertex(own, v)), at = pose_point(w->p[!i], x);
+        abut_place place = abut_index_point(w->s[!i]->index, other, x, w->epsilon);
+        w->places[i][v] = place;
+        if (place.kind == ABUT_INSIDE) touch_witness(w, !i, at);
+        if (place.kind < ABUT_ON_VERTEX) continue;
+        if (!put_simple(w, i, (abut_place){ABUT_ON_VERTEX, v}, place, &at, 1)) return false;
+    }
+    return true;
+}
+
+/* ---- edges */
+
+/* Whether a crossing is so close to an end of the edge (of solid i) that the vertex there, being in contact
+ * itself, stands for it: contact points closer than 4 epsilon are one (Vanecek 1990, section 4). */
+static bool vertex_stands(const touch_work *w, int i, int32_t edge, vec3 at) {
+    const abut_solid *s = w->s[i]->solid;
+    for (int k = 0; k < 2; k++) {
+        int32_t v = solid_edges(s)[edge].vertex[k];
+        if (vec3_distance(pose_point(w->p[i], shape_vertex(s, v)), at) > 4 * w->epsilon) continue;
+        if (w->near[i][INDEX_VERTEX][v] && w->places[i][v].kind >= ABUT_ON_VERTEX) return true;
+    }
+    return false;
+}
+
+static bool take_run(touch_work *w, int i, int32_t edge, const abut_run *run) {
+    vec3 at[2] = {pose_point(w->p[!i], run->points[0]), pose_point(w->p[!i], run->points[1])};
+    abut_place place = run->place, own = {ABUT_ON_EDGE, edge};
+    if (place.kind == ABUT_INSIDE) {
+        touch_witness(w, !i, run->point_count == 2 ? vec3_lerp(at[0], at[1], 0.5) : at[0]);
+        return true;
+    }
+    if (run->point_count == 2 && place.kind >= ABUT_ON_EDGE) return put_simple(w, i, own, place, at, 2);
+    if (place.kind != ABUT_ON_EDGE) return true; /* vertices were asked themselves */
+    if (vertex_stands(w, i, edge, at[0]) || vertex_stands(w, !i, place.id, at[0])) return true;
+    return put_simple(w, i, own, place, at, 1);
+}
+
+static abut_status collect_edges(touch_work *w, int i, abut_run *runs) {
+    const abut_solid *own = w->s[i]->solid, *other = w->s[!i]->solid;
+    pose to_other = pose_relative(w->p[i], w->p[!i]);
+    for (int32_t e = 0; e < own->edge_count; e++) {
+        if (!w->near[i][INDEX_EDGE][e]) continue;
+        const int32_t *v = solid_edges(own)[e].vertex;
+        vec3 from = pose_point(to_other, shape_vertex(own, v[0])),
+             to = pose_point(to_other, shape_vertex(own, v[1]));
+        int count =
+            abut_index_segment(w->s[!i]->index, other, from, to, w->epsilon, runs, ABUT_SEGMENT_LIMIT);
+        if (count < 0)
+            return fail(w->error, ABUT_BUDGET,
+                        "edge %d of solid %c meets more than %d entities of the other; split the edge", e,
+                        "AB"[i], ABUT_SEGMENT_LIMIT);
+        for (int k = 0; k < count; k++)
+            if (!take_run(w, i, e, &runs[k])) return fail_memory(w->error);
+    }
+    return ABUT_OK;
+}
+
+/* ---- faces */
+
+/* The mean corner of part k. */
+static vec3 middle(const abut_parts *parts, int64_t k) {
+    vec3 sum = {0, 0, 0};
+    int32_t first = parts->start[k], last = parts->start[k + 1];
+    for (int32_t c = first; c < last; c++) sum = vec3_add(sum, parts->points[c]);
+    return vec3_scale(sum, 1.0 / (last - first));
+}
+
+/* Keeps the parts that lie on faces; those inside are witnesses. */
+static void sift(touch_work *w, int i, vec3 outward, abut_parts *parts) {
+    int64_t kept = 0;
+    int32_t end = 0;
+    for (int64_t k = 0; k < parts->count; k++) {
+        abut_place place = parts->places[k];
+        int32_t first = parts->start[k], count = parts->start[k + 1] - first;
+        vec3 at = pose_point(w->p[!i], vec3_add(middle(parts, k), w->s[!i]->solid->origin));
+        if (place.kind == ABUT_INSIDE) touch_witness(w, !i, at);
+        if (place.kind != ABUT_ON_FACE) continue;
+        if (vec3_dot(outward, solid_faces(w->s[!i]->solid)[place.id].plane.n) > 0) {
+            touch_witness_overlap(w, at, pose_vector(w->p[!i], outward));
+            continue;
+        }
+        memmove(&parts->points[end], &parts->points[first], (size_t)count * sizeof *parts->points);
+        parts->places[kept] = place, parts->start[kept++] = end;
+        end += count;
+    }
+    if (parts->count) parts->start[kept] = end;
+    parts->count = kept;
+}
+
+/* Centre of area of a polygon with holes, all loops together (triangles from the first corner). */
+static vec3 area_center(const abut_touch *t, const abut_touch_region *r, vec3 n) {
+    vec3 base = t->points[t->loop_start[r->first_loop]], sum = {0, 0, 0};
+    double total = 0;
+    for (int32_t l = r->first_loop; l < r->first_loop + r->loops; l++)
+        for (int32_t c = t->loop_start[l]; c < t->loop_start[l + 1]; c++) {
+            int32_t next = c + 1 < t->loop_start[l + 1] ? c + 1 : t->loop_start[l];
+            vec3 p = vec3_sub(t->points[c], base), q = vec3_sub(t->points[next], base);
+            double area = vec3_dot(n, vec3_cross(p, q)) / 2;
+            total += area;
+            sum = vec3_axpy(sum, area / 3, vec3_add(p, q));
+        }
+    return total > 0 ? vec3_axpy(base, 1 / total, sum) : base;
+}
+
+/* Region k of face f of A; loops are turned around, to be counter-clockwise about the normal of B's face. */
+static bool put_area(touch_work *w, int32_t f, const abut_regions *regions, int64_t k) {
+    const abut_solid *b = w->s[1]->solid;
+    abut_touch_region r = {.dimension = 2,
+                           .a = {ABUT_ON_FACE, f},
+                           .b = regions->places[k],
+                           .first_loop = (int32_t)w->out->loop_count,
+                           .loops = regions->loop_start[k + 1] - regions->loop_start[k],
+                           .area = regions->areas[k]};
+    double around = 0;
+    for (int32_t l = regions->loop_start[k]; l < regions->loop_start[k + 1]; l++) {
+        int32_t first = regions->corner_start[l], last = regions->corner_start[l + 1];
+        for (int32_t c = last - 1; c >= first; c--) {
+            around += vec3_distance(regions->points[c], regions->points[c > first ? c - 1 : last - 1]);
+            if (!put_point(w, pose_point(w->p[1], vec3_add(regions->points[c], b->origin)))) return false;
+        }
+        if (!end_loop(w)) return false;
+    }
+    if (2 * r.area <
+        8 * w->epsilon * around) { /* narrower than a cluster of points: its edges stand for it */
+        w->out->loop_count = r.first_loop;
+        w->out->point_count = r.first_loop ? w->out->loop_start[r.first_loop] : 0;
+        return true;
+    }
+    r.center = area_center(w->out, &r, pose_vector(w->p[1], solid_faces(b)[r.b.id].plane.n));
+    return put_region(w, r);
+}
+
+/* Face f of solid i: its convex pieces in the other's index. */
+static abut_status collect_face(touch_work *w, int i, int32_t f, vec3 *corners, abut_parts *parts) {
+    const abut_solid *own = w->s[i]->solid, *other = w->s[!i]->solid;
+    const abut_index *index = w->s[i]->index;
+    pose to_other = pose_relative(solid_frame(own, w->p[i]), solid_frame(other, w->p[!i]));
+    for (int32_t p = index_face_pieces(index)[f]; p < index_face_pieces(index)[f + 1]; p++) {
+        int32_t first = index_piece_corners(index)[p], count = index_piece_corners(index)[p + 1] - first;
+        for (int32_t c = 0; c < count; c++)
+            corners[c] = pose_point(to_other, solid_position(own, index_corners(index)[first + c]));
+        abut_status status = index_classify_polygon(w->context, w->s[!i]->index, other, corners, count,
+                                                    w->epsilon, parts, w->error);
+        if (status != ABUT_OK) return status;
+    }
+    vec3 outward = pose_vector(to_other, solid_faces(own)[f].plane.n);
+    sift(w, i, outward, parts);
+    if (i || parts->count == 0) return ABUT_OK;
+    abut_regions regions;
+    abut_status status = abut_parts_join(w->context, parts, outward, w->epsilon, &regions, w->error);
+    if (status != ABUT_OK) return status;
+    bool good = true;
+    for (int64_t k = 0; k < regions.count && good; k++) good = put_area(w, f, &regions, k);
+    abut_regions_free(w->context, &regions);
+    return good ? ABUT_OK : fail_memory(w->error);
+}
+
+static abut_status collect_faces(touch_work *w, int i) {
+    const abut_index *index = w->s[i]->index;
+    int32_t most = 1;
+    for (int64_t p = 0; p < index->piece_count; p++)
+        if (index_piece_corners(index)[p + 1] - index_piece_corners(index)[p] > most)
+            most = index_piece_corners(index)[p + 1] - index_piece_corners(index)[p];
+    vec3 *corners = mem_alloc(w->context, (size_t)most, sizeof *corners);
+    if (!corners) return fail_memory(w->error);
+    abut_status status = ABUT_OK;
+    for (int32_t f = 0; f < w->s[i]->solid->face_count && status == ABUT_OK; f++) {
+        if (!w->near[i][INDEX_FACE][f]) continue;
+        abut_parts parts = {0};
+        status = collect_face(w, i, f, corners, &parts);
+        abut_parts_free(w->context, &parts);
+    }
+    mem_free(w->context, corners, (size_t)most, sizeof *corners);
+    return status;
+}
+
+/* ---- nothing near: one may hold a shell of the other */
+static void collect_shells(touch_work *w, int i) {
+    const abut_solid *own = w->s[i]->solid;
+    for (int64_t k = 0; k < own->shell_count; k++) {
+        int32_t loop = solid_faces(own)[solid_shells(own)[k].face].first_loop;
+        vec3 at =
+            pose_point(w->p[i], shape_vertex(own, solid_coedges(own)[solid_loops(own)[loop].coedge].vertex));
+        vec3 x = pose_unpoint(w->p[!i], at);
+        if (abut_index_point(w->s[!i]->index, w->s[!i]->solid, x, w->epsilon).kind == ABUT_INSIDE)
+            touch_witness(w, !i, at);
+    }
+}
+
+abut_status touch_collect(touch_work *w) {
+    mark_near(w);
+    for (int i = 0; i < 2; i++) collect_shells(w, i);
+    abut_status status = ABUT_OK;
+    for (int i = 0; i < 2 && status == ABUT_OK; i++) status = collect_faces(w, i);
+    for (int i = 0; i < 2 && status == ABUT_OK; i++)
+        if (!collect_vertices(w, i)) status = fail_memory(w->error);
+    abut_run *runs = mem_alloc(w->context, ABUT_SEGMENT_LIMIT, sizeof *runs);
+    if (!runs && status == ABUT_OK) status = fail_memory(w->error);
+    for (int i = 0; i < 2 && status == ABUT_OK; i++) status = collect_edges(w, i, runs);
+    mem_free(w->context, runs, ABUT_SEGMENT_LIMIT, sizeof *runs);
+    return status;
+}
