@@ -45,12 +45,14 @@ typedef struct abut_touch_region {
     bool determinate; /* false: geometry leaves the normal open; it is one of those that separate the solids
                        */
     bool needed;      /* it belongs to R (definition 2), not only to I */
+    bool temporary;   /* for the caller to set: it persists, so it belongs to the set C (definition 3) */
     double area;      /* m2 of a 2D region, 0 otherwise */
     abut_vec3 center;
 } abut_touch_region;
 
 typedef struct abut_touch {
     abut_touch_status status;
+    abut_pose pose[2];          /* of A and B */
     abut_touch_region *regions; /* by falling dimension; none when penetrating */
     int64_t region_count;
     int32_t *loop_start; /* loop l has the corners points[loop_start[l]] .. points[loop_start[l + 1] - 1] */
@@ -63,8 +65,13 @@ typedef struct abut_touch {
 } abut_touch;
 
 typedef struct abut_touch_options {
-    double epsilon; /* touching distance in metres; 0: the larger of the two solids' own */
-    bool all;       /* the whole intersection set I; otherwise the needed regions R only */
+    double epsilon;                /* touching distance in metres; 0: the larger of the two solids' own */
+    bool all;                      /* the whole intersection set I; otherwise the needed regions R only */
+    const abut_twist *velocity[2]; /* of A and B (centre of mass, spin), both or none: faces, edges and
+                                      vertices that move away from the other solid are not looked at, and
+                                      contacts that only separate are left out */
+    const abut_touch *previous; /* the contact of the previous step: where geometry leaves a normal open, that
+                                   of its temporary regions is kept (conditions 6 to 8) */
 } abut_touch_options;
 
 /* The static contact of two solids.  Exchanging A and B gives the same regions with normals reversed. */

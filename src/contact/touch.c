@@ -123,6 +123,7 @@ abut_status abut_touch_find(const abut_context *context, const abut_touch_solid 
                             const abut_touch_solid *b, abut_pose pose_b, const abut_touch_options *options,
                             abut_touch **touch, abut_error *error) {
     *touch = NULL;
+    const abut_touch_options plain = {0};
     double epsilon = options ? options->epsilon : 0;
     if (!(epsilon >= 0 && isfinite(epsilon)))
         return fail(error, ABUT_INVALID, "the touching distance is %g; give a finite length >= 0", epsilon);
@@ -136,7 +137,9 @@ abut_status abut_touch_find(const abut_context *context, const abut_touch_solid 
                     .p = {pose_a, pose_b},
                     .epsilon = epsilon,
                     .out = out,
+                    .options = options ? options : &plain,
                     .error = error};
+    out->pose[0] = pose_a, out->pose[1] = pose_b;
     abut_status status = analyse(&w, options && options->all);
     make_room(&w, false);
     map64_free(context, &w.pairs);

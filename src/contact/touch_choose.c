@@ -195,6 +195,28 @@ static abut_status choose(const touch_work *w, abut_touch_region *r) {
     return status;
 }
 
+/* ---- clusters (Vanecek 1990, section 4): of needed points closer than 4 epsilon one stays, that whose
+ * tangent plane is best known: vertex/face, edge/edge, vertex/edge, vertex/vertex; then the first. */
+
+static int priority(const abut_touch_region *r) {
+    if (r->a.kind == ABUT_ON_FACE || r->b.kind == ABUT_ON_FACE) return 3;
+    if (r->a.kind == ABUT_ON_EDGE && r->b.kind == ABUT_ON_EDGE) return 2;
+    return r->a.kind == ABUT_ON_EDGE || r->b.kind == ABUT_ON_EDGE ? 1 : 0;
+}
+
+static void reduce_clusters(touch_work *w) {
+    abut_touch_region *regions = w->out->regions;
+    for (int64_t i = 0; i < w->out->region_count; i++)
+        for (int64_t k = i + 1; k < w->out->region_count && regions[i].dimension == 0; k++) {
+            abut_touch_region *p = &regions[i], *q = &regions[k];
+            if (!p->needed || !q->needed || vec3_distance(p->center, q->center) >= 4 * w->epsilon) continue;
+            if (priority(q) > priority(p))
+                p->needed = false;
+            else
+                q->needed = false;
+        }
+}
+
 abut_status touch_choose(touch_work *w) {
     for (int dimension = 2; dimension >= 0; dimension--)
         for (int64_t i = 0; i < w->out->region_count; i++) {
@@ -204,5 +226,6 @@ abut_status touch_choose(touch_work *w) {
             abut_status status = dimension == 2 ? ABUT_OK : choose(w, r);
             if (status != ABUT_OK) return status;
         }
+    reduce_clusters(w);
     return ABUT_OK;
 }

@@ -293,6 +293,7 @@ static void collect_shells(touch_work *w, int i) {
 
 abut_status touch_collect(touch_work *w) {
     mark_near(w);
+    touch_cull(w);
     for (int i = 0; i < 2; i++) collect_shells(w, i);
     abut_status status = ABUT_OK;
     for (int i = 0; i < 2 && status == ABUT_OK; i++) status = collect_faces(w, i);

@@ -81,3 +81,10 @@ vec3 touch_cone_outward(const touch_cone *cone) {
     for (int64_t i = 0; i < cone->normals.count; i++) sum = vec3_add(sum, cone->normals.data[i]);
     return vec3_unit(sum);
 }
+
+double touch_cone_excess(const touch_cone *a, const touch_cone *b, vec3 n) {
+    double worst = 0;
+    for (int64_t i = 0; i < a->rays.count; i++) worst = fmax(worst, -vec3_dot(n, a->rays.data[i]));
+    for (int64_t i = 0; i < b->rays.count; i++) worst = fmax(worst, vec3_dot(n, b->rays.data[i]));
+    return worst;
+}

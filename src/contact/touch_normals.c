@@ -13,14 +13,6 @@
 
 static const double flat = 1e-6; /* slope below which a direction counts as in a plane */
 
-/* How far the solids reach over the plane with normal n: at most `flat` when it separates them. */
-static double excess(const touch_cone *a, const touch_cone *b, vec3 n) {
-    double worst = 0;
-    for (int64_t i = 0; i < a->rays.count; i++) worst = fmax(worst, -vec3_dot(n, a->rays.data[i]));
-    for (int64_t i = 0; i < b->rays.count; i++) worst = fmax(worst, vec3_dot(n, b->rays.data[i]));
-    return worst;
-}
-
 static bool in_front(const touch_cone *c, vec3 n) {
     for (int64_t i = 0; i < c->rays.count; i++)
         if (vec3_dot(n, c->rays.data[i]) < -1e-4) return false;
@@ -76,11 +68,11 @@ static vec3 open_normal(const touch_cone *a, const touch_cone *b) {
         if (edges[i]->place.kind == ABUT_ON_EDGE)
             va = vec3_unit(without(va, edges[i]->along)), vb = vec3_unit(without(vb, edges[i]->along));
     vec3 best = vec3_unit(vec3_sub(vb, va));
-    double least = vec3_length(best) > 0 ? excess(a, b, best) : INFINITY;
+    double least = vec3_length(best) > 0 ? touch_cone_excess(a, b, best) : INFINITY;
     if (least <= flat) return best;
     for (int64_t i = 0; i < a->normals.count + b->normals.count; i++) {
         vec3 n = i < a->normals.count ? vec3_neg(a->normals.data[i]) : b->normals.data[i - a->normals.count];
-        double e = excess(a, b, n);
+        double e = touch_cone_excess(a, b, n);
         if (e < least) least = e, best = n;
     }
     for (int64_t i = 0; i < a->rays.count && least > flat; i++)
@@ -89,7 +81,7 @@ static vec3 open_normal(const touch_cone *a, const touch_cone *b) {
             if (vec3_length(n) < flat) continue;
             n = vec3_unit(n);
             if (vec3_dot(n, vec3_sub(vb, va)) < 0) n = vec3_neg(n);
-            double e = excess(a, b, n);
+            double e = touch_cone_excess(a, b, n);
             if (e < least) least = e, best = n;
         }
     return best;
@@ -130,9 +122,13 @@ abut_status touch_normals(touch_work *w) {
         touch_cone a, b;
         bool good = touch_cone_make(w->context, w->s[0], w->p[0], r->a, &a);
         if (!touch_cone_make(w->context, w->s[1], w->p[1], r->b, &b)) good = false;
-        if (good) set_normals(&a, &b, r);
+        abut_status status = ABUT_OK;
+        if (good) {
+            set_normals(&a, &b, r);
+            if (!r->determinate) status = touch_remember(w, r, &a, &b);
+        }
         touch_cone_free(w->context, &a), touch_cone_free(w->context, &b);
-        if (!good) return fail_memory(w->error);
+        if (!good || status != ABUT_OK) return fail_memory(w->error);
     }
     return ABUT_OK;
 }

@@ -166,6 +166,39 @@ static void figure_7_normals_of_lines(void **state) {
     drop(&a), drop(&b), drop(&plate);
 }
 
+/* A block over two ridges (a); its left lower edge has come over the left ridge (b).  Geometry alone would
+ * turn the normal there by 22.5 degrees against the motion (c); the previous step's is kept. */
+static void figure_8_block_slides_on_over_two_fingers(void **state) {
+    (void)state;
+    part fingers = off_part("OFF\n12 10 0\n-1 -1 0\n-0.5 -1 -1\n-1.5 -1 -1\n-1 1 0\n-0.5 1 -1\n-1.5 1 -1\n"
+                            "1 -1 0\n1.5 -1 -1\n0.5 -1 -1\n1 1 0\n1.5 1 -1\n0.5 1 -1\n"
+                            "3 0 2 1\n3 3 4 5\n4 0 1 4 3\n4 1 2 5 4\n4 2 0 3 5\n"
+                            "3 6 8 7\n3 9 10 11\n4 6 7 10 9\n4 7 8 11 10\n4 8 6 9 11\n");
+    part block = box_part(4, 1, 1);
+    abut_touch *before = find(&block, at(0, 0, 0.5), &fingers, at(0, 0, 0), false), *after = NULL;
+    assert_int_equal(before->region_count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(before->regions[i].a.kind == ABUT_ON_FACE && before->regions[i].b.kind == ABUT_ON_EDGE);
+        assert_true(vec3_distance(before->regions[i].normals[0], (vec3){0, 0, 1}) < 1e-12);
+    }
+    for (int remembered = 0; remembered < 2; remembered++) {
+        abut_touch_options options = {.epsilon = tolerance, .previous = before};
+        for (int i = 0; i < 2; i++) before->regions[i].temporary = remembered;
+        assert_int_equal(abut_touch_find(NULL, block.ready, at(1, 0, 0.5), fingers.ready, at(0, 0, 0),
+                                         &options, &after, NULL),
+                         ABUT_OK);
+        assert_int_equal(after->region_count, 2);
+        int open = after->regions[0].a.kind == ABUT_ON_EDGE ? 0 : 1;
+        assert_true(after->regions[open].b.kind == ABUT_ON_EDGE && !after->regions[open].determinate);
+        vec3 n = after->regions[open].normals[0];
+        assert_int_equal(vec3_distance(n, (vec3){0, 0, 1}) < 1e-12, remembered);
+        if (!remembered) assert_true(fabs(n.x - 0.38268343236508977) < 1e-9);
+        abut_touch_free(NULL, after);
+    }
+    abut_touch_free(NULL, before);
+    drop(&fingers), drop(&block);
+}
+
 /* A cube in the corner of three walls: three areas; lifted off two walls by a tilt it is the corner itself.
  */
 static void corner_gives_three_normals(void **state) {
@@ -383,6 +416,101 @@ static void distance_and_time(void **state) {
     drop(&a);
 }
 
+/* ---- culling: a contact that approaches or rests somewhere is never lost, and many that separate are */
+
+static bool separates(const abut_touch *t, const abut_touch_region *r, const part *a, const twist v[2]) {
+    int32_t first = t->loop_start[r->first_loop], last = t->loop_start[r->first_loop + 1];
+    for (int32_t c = first; c < last; c++) {
+        vec3 rate = {0, 0, 0};
+        for (int k = 0; k < 2; k++) {
+            vec3 center = pose_point(t->pose[k], abut_solid_facts_of(a[k].solid).center);
+            vec3 own = vec3_add(v[k].linear, vec3_cross(v[k].angular, vec3_sub(t->points[c], center)));
+            rate = vec3_axpy(rate, k ? -1 : 1, own);
+        }
+        if (vec3_dot(rate, r->normals[0]) <= 0) return false;
+    }
+    return true;
+}
+
+static void culling_keeps_what_approaches_or_rests(void **state) {
+    (void)state;
+    part p[2] = {box_part(2, 2, 2), box_part(2, 2, 2)};
+    uint64_t seed = 9;
+    int kept = 0, lost = 0, separating = 0;
+    for (int i = 0; i < 4000; i++) {
+        pose move = support_pose(&seed, 2);
+        vec3 shift = {support_int(&seed, -2, 2), support_int(&seed, -2, 2), 2};
+        pose pa = pose_mul(move, at(shift.x, shift.y, shift.z));
+        twist v[2];
+        bool spins = i % 2, rests = i % 8 == 2;
+        for (int k = 0; k < 2; k++)
+            v[k] = (twist){support_vec(&seed, 1), spins ? support_vec(&seed, 1) : vec3_zero()};
+        if (rests) v[0] = v[1];
+        abut_touch_options options = {.epsilon = tolerance, .velocity = {&v[0], &v[1]}};
+        abut_touch *all = find(&p[0], pa, &p[1], move, false), *culled = NULL;
+        assert_int_equal(abut_touch_find(NULL, p[0].ready, pa, p[1].ready, move, &options, &culled, NULL),
+                         ABUT_OK);
+        assert_int_equal(all->region_count, 1);
+        const abut_touch_region *r = &all->regions[0];
+        bool found = false;
+        for (int64_t k = 0; k < culled->region_count; k++) {
+            const abut_touch_region *c = &culled->regions[k];
+            found = found || (c->a.kind == r->a.kind && c->a.id == r->a.id && c->b.kind == r->b.kind &&
+                              c->b.id == r->b.id && vec3_distance(c->normals[0], r->normals[0]) < 1e-12);
+        }
+        if (separates(all, r, p, v))
+            separating++, lost += !found;
+        else
+            kept++, assert_true(found);
+        abut_touch_free(NULL, all), abut_touch_free(NULL, culled);
+    }
+    assert_true(kept > 1000 && separating > 500 && lost > separating / 4);
+    drop(&p[0]), drop(&p[1]);
+}
+
+/* ---- prisms on the grid */
+
+/* An L of height 2 on a plate in all places of a grid: the area is that of the common polygon, counted in
+ * unit squares; exact, since all borders lie on the grid. */
+static void l_shapes_on_the_grid(void **state) {
+    (void)state;
+    const double outline[6][2] = {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}};
+    abut_solid *solid = NULL;
+    assert_int_equal(abut_solid_prism(NULL, outline, 6, 2, &solid, NULL), ABUT_OK);
+    part l = ready(solid);
+    uint64_t seed = 5;
+    for (int x = -3; x <= 3; x++)
+        for (int y = -3; y <= 3; y++)
+            for (int turn = 0; turn < 4; turn++) {
+                static const int squares[3][2] = {{0, 0}, {1, 0}, {0, 1}};
+                static const int cosine[4] = {1, 0, -1, 0}, sine[4] = {0, 1, 0, -1};
+                int area = 0;
+                for (int k = 0; k < 3; k++) {
+                    double cx = squares[k][0] + 0.5, cy = squares[k][1] + 0.5;
+                    double tx = cosine[turn] * cx - sine[turn] * cy + x,
+                           ty = sine[turn] * cx + cosine[turn] * cy + y;
+                    for (int b = 0; b < 3; b++)
+                        area += tx == squares[b][0] + 0.5 && ty == squares[b][1] + 0.5;
+                }
+                quat q = abut_quat_from_axis_angle((vec3){0, 0, 1}, turn * 1.5707963267948966);
+                pose move = support_pose(&seed, 2);
+                pose pa = pose_mul(move, (pose){{x, y, 2}, q});
+                for (int swap = 0; swap < 2; swap++) {
+                    abut_touch *t = swap ? find(&l, move, &l, pa, false) : find(&l, pa, &l, move, false);
+                    double sum = 0;
+                    for (int64_t i = 0; i < t->region_count; i++) sum += t->regions[i].area;
+                    assert_int_not_equal(t->status, ABUT_PENETRATING);
+                    assert_true(fabs(sum - area) < 1e-5);
+                    vec3 z = pose_vector(move, (vec3){0, 0, swap ? -1 : 1});
+                    for (int64_t i = 0; i < t->region_count; i++)
+                        if (t->regions[i].dimension == 2)
+                            assert_true(vec3_distance(t->regions[i].normals[0], z) < 1e-9);
+                    abut_touch_free(NULL, t);
+                }
+            }
+    drop(&l);
+}
+
 /* ---- memory */
 
 static abut_status attempt(const abut_context *context, void *user) {
@@ -424,12 +552,15 @@ int main(void) {
         cmocka_unit_test(figure_4_edge_beside_area_is_kept_at_the_protrusion),
         cmocka_unit_test(figures_5_and_6_vertex_is_kept_when_alpha_is_less_than_beta),
         cmocka_unit_test(figure_7_normals_of_lines),
+        cmocka_unit_test(figure_8_block_slides_on_over_two_fingers),
         cmocka_unit_test(corner_gives_three_normals),
         cmocka_unit_test(area_has_a_hole),
         cmocka_unit_test(boxes_on_the_grid),
         cmocka_unit_test(boxes_on_the_grid_moved),
         cmocka_unit_test(depth_of_overlap),
         cmocka_unit_test(distance_and_time),
+        cmocka_unit_test(culling_keeps_what_approaches_or_rests),
+        cmocka_unit_test(l_shapes_on_the_grid),
         cmocka_unit_test(memory_fails),
         cmocka_unit_test(bad_input_is_refused),
     };
