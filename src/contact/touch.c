@@ -1,6 +1,27 @@
 /* Contact regions: preparation, status, and the order of the stages (contact/touch.h). */
 #include "contact/touch.h"
 
+/* The tree over the convex pieces of all faces, in shape axes. */
+static bool make_pieces(const abut_context *context, abut_touch_solid *s) {
+    const abut_index *index = s->index;
+    const int32_t *start = index_piece_corners(index), *first = index_face_pieces(index);
+    size_t count = (size_t)index->piece_count;
+    box *boxes = mem_alloc(context, count, sizeof *boxes);
+    s->piece_face = mem_alloc(context, count, sizeof *s->piece_face);
+    bool good = boxes && s->piece_face;
+    for (int32_t f = 0; good && f < s->solid->face_count; f++)
+        for (int32_t p = first[f]; p < first[f + 1]; p++) {
+            s->piece_face[p] = f;
+            boxes[p] = box_empty();
+            for (int32_t c = start[p]; c < start[p + 1]; c++)
+                boxes[p] = box_add_point(
+                    boxes[p], vec3_add(solid_position(s->solid, index_corners(index)[c]), s->solid->origin));
+        }
+    good = good && box_tree_build(context, boxes, (int32_t)count, &s->pieces);
+    mem_free(context, boxes, count, sizeof *boxes);
+    return good;
+}
+
 abut_status abut_touch_solid_create(const abut_context *context, const abut_solid *solid,
                                     abut_touch_solid **ready, abut_error *error) {
     *ready = NULL;
@@ -10,6 +31,7 @@ abut_status abut_touch_solid_create(const abut_context *context, const abut_soli
     abut_status status = abut_index_build(context, solid, NULL, &s->index, error);
     abut_shape shape = {.kind = ABUT_SHAPE_SOLID, .solid = solid};
     if (status == ABUT_OK) status = contact_shape_create(context, &shape, vec3_zero(), &s->shape, error);
+    if (status == ABUT_OK && !make_pieces(context, s)) status = fail_memory(error);
     if (status != ABUT_OK) {
         abut_touch_solid_free(context, s);
         return status;
@@ -25,6 +47,9 @@ abut_status abut_touch_solid_create(const abut_context *context, const abut_soli
 void abut_touch_solid_free(const abut_context *context, abut_touch_solid *ready) {
     if (!ready) return;
     contact_shape_free(context, &ready->shape);
+    box_tree_free(context, &ready->pieces);
+    if (ready->piece_face)
+        mem_free(context, ready->piece_face, (size_t)ready->index->piece_count, sizeof *ready->piece_face);
     abut_index_free(context, ready->index);
     mem_free(context, ready, 1, sizeof *ready);
 }

@@ -18,7 +18,9 @@ struct abut_touch_solid {
     const abut_solid *solid;
     abut_index *index;
     contact_shape shape; /* in shape axes: centre zero */
-    vec3 center;         /* of mass, and the radius about it */
+    box_tree pieces;     /* over the convex pieces of faces: a concave face has a box that holds much else */
+    int32_t *piece_face;
+    vec3 center; /* of mass, and the radius about it */
     double radius;
 };
 

@@ -64,33 +64,32 @@ static bool put_simple(touch_work *w, int i, abut_place own, abut_place other, c
                                                             .center = center});
 }
 
-/* ---- what is near: the entities whose boxes come within reach of a face of the other */
+/* ---- what is near: the entities whose boxes come within reach of a piece of a face of the other */
 
 typedef struct marker {
-    uint8_t *a, *b;
+    uint8_t *a, *b;                 /* where to mark; NULL: nowhere */
+    const int32_t *face_a, *face_b; /* of pieces; NULL: the items are the entities themselves */
 } marker;
 
 static bool mark_pair(void *user, int32_t a, int32_t b) {
     marker *m = user;
-    if (m->a) m->a[a] = 1;
-    if (m->b) m->b[b] = 1;
+    if (m->a) m->a[m->face_a ? m->face_a[a] : a] = 1;
+    if (m->b) m->b[m->face_b ? m->face_b[b] : b] = 1;
     return true;
 }
 
-static const box_tree *tree_of(const abut_touch_solid *s, int kind) {
-    return kind == INDEX_VERTEX ? &s->shape.vertices : kind == INDEX_EDGE ? &s->shape.edges : &s->shape.faces;
-}
-
 static void mark_near(touch_work *w) {
+    const abut_touch_solid *a = w->s[0], *b = w->s[1];
     pose b_in_a = pose_relative(w->p[1], w->p[0]);
-    for (int kind = INDEX_VERTEX; kind <= INDEX_FACE; kind++) {
-        marker a = {w->near[0][kind], kind == INDEX_FACE ? w->near[1][kind] : NULL},
-               b = {NULL, w->near[1][kind]};
-        box_tree_pairs(tree_of(w->s[0], kind), &w->s[1]->shape.faces, b_in_a, 2 * w->epsilon, mark_pair, &a);
-        if (kind != INDEX_FACE)
-            box_tree_pairs(&w->s[0]->shape.faces, tree_of(w->s[1], kind), b_in_a, 2 * w->epsilon, mark_pair,
-                           &b);
-    }
+    double reach = 2 * w->epsilon;
+    marker faces = {w->near[0][INDEX_FACE], w->near[1][INDEX_FACE], a->piece_face, b->piece_face};
+    box_tree_pairs(&a->pieces, &b->pieces, b_in_a, reach, mark_pair, &faces);
+    marker edges_a = {.a = w->near[0][INDEX_EDGE]}, edges_b = {.b = w->near[1][INDEX_EDGE]};
+    box_tree_pairs(&a->shape.edges, &b->pieces, b_in_a, reach, mark_pair, &edges_a);
+    box_tree_pairs(&a->pieces, &b->shape.edges, b_in_a, reach, mark_pair, &edges_b);
+    marker vertices_a = {.a = w->near[0][INDEX_VERTEX]}, vertices_b = {.b = w->near[1][INDEX_VERTEX]};
+    box_tree_pairs(&a->shape.vertices, &b->pieces, b_in_a, reach, mark_pair, &vertices_a);
+    box_tree_pairs(&a->pieces, &b->shape.vertices, b_in_a, reach, mark_pair, &vertices_b);
 }
 
 /* ---- vertices */
@@ -234,6 +233,19 @@ static bool put_area(touch_work *w, int32_t f, const abut_regions *regions, int6
     return put_region(w, r);
 }
 
+static bool stop(void *user, int32_t item) {
+    (void)user, (void)item;
+    return false;
+}
+
+/* Whether a piece (corners in the stored frame of s) comes near the boundary of s. */
+static bool piece_is_near(const touch_work *w, const abut_touch_solid *s, const vec3 *corners,
+                          int32_t count) {
+    box b = box_empty();
+    for (int32_t c = 0; c < count; c++) b = box_add_point(b, vec3_add(corners[c], s->solid->origin));
+    return !box_tree_query(&s->pieces, box_grow(b, 2 * w->epsilon), stop, NULL);
+}
+
 /* Face f of solid i: its convex pieces in the other's index. */
 static abut_status collect_face(touch_work *w, int i, int32_t f, vec3 *corners, abut_parts *parts) {
     const abut_solid *own = w->s[i]->solid, *other = w->s[!i]->solid;
@@ -243,6 +255,7 @@ static abut_status collect_face(touch_work *w, int i, int32_t f, vec3 *corners, 
         int32_t first = index_piece_corners(index)[p], count = index_piece_corners(index)[p + 1] - first;
         for (int32_t c = 0; c < count; c++)
             corners[c] = pose_point(to_other, solid_position(own, index_corners(index)[first + c]));
+        if (!piece_is_near(w, w->s[!i], corners, count)) continue;
         abut_status status = index_classify_polygon(w->context, w->s[!i]->index, other, corners, count,
                                                     w->epsilon, parts, w->error);
         if (status != ABUT_OK) return status;
