@@ -75,12 +75,13 @@ typedef struct exact {
     double *y, *y_dense; /* BODY_NUMBERS * movable, then dissipated energy and work */
     ode integrator;
     bool integrator_ready;
+    double hint;          /* step that the integrator would take next; 0: not known */
     abut_error *error;    /* of a function that the integrator called */
     forces_result result; /* of the last evaluation */
     double speed;         /* largest speed in the group, for scales */
 } exact;
 
-enum { EXACT_EXTRA = 2 };
+enum { EXACT_EXTRA = 2, EXACT_RESTS = -1 };
 static inline int exact_numbers(const exact *x) { return BODY_NUMBERS * x->movable + EXACT_EXTRA; }
 
 typedef enum exact_event_kind {

@@ -212,6 +212,8 @@ static abut_status begin_group(exact *x, abut_sim *run, const plan *p, int root,
         const model_body *b = &x->model->bodies[x->bodies[i]];
         x->inertias[i] = b->inertia;
         x->motions[i] = run_motions(run->state)[x->bodies[i]];
+        double hint = i < x->movable ? run_hints(run->state)[x->bodies[i]] : 0;
+        if (hint > 0 && !(x->hint > 0 && x->hint < hint)) x->hint = hint;
         x->timed |= b->kinematic;
         if (!b->kinematic) continue;
         abut_status status =
@@ -235,6 +237,7 @@ void exact_free(exact *x) {
 static abut_status store_group(exact *x, abut_error *error) {
     abut_sim *run = x->run;
     for (int i = 0; i < x->movable; i++) run_motions(run->state)[x->bodies[i]] = x->motions[i];
+    for (int i = 0; i < x->movable; i++) run_hints(run->state)[x->bodies[i]] = x->hint;
     for (int i = 0; i < x->movable; i++) run->accelerations[x->bodies[i]] = x->accelerations[i];
     for (int i = 0; i < x->hinge_count; i++)
         run_hinges(run->state)[x->hinges[i]].coordinate = x->hinge_values[i];

@@ -113,6 +113,12 @@ static abut_status emit_differences(exact *x, const pair_marks *before, bool at_
 
 /* ---- settling the touching set at an instant */
 
+/* A flight that starts slower than this is none: the pair would be back within a fraction of the event
+ * tolerance's reach of rounding, and an approach a thousand times faster is inelastic anyway. */
+static double separation_limit(const exact *x) {
+    return fmax(exact_approach_limit(x), 1e-3 * x->model->tolerance.rest_speed);
+}
+
 /* Keeps what neither flies apart nor accelerates apart. */
 static abut_status drop_separating(exact *x, bool by_acceleration, abut_error *error) {
     arena_mark mark = arena_save(x->arena);
@@ -120,7 +126,7 @@ static abut_status drop_separating(exact *x, bool by_acceleration, abut_error *e
     if (!kept) return fail_memory(error);
     for (int64_t i = 0; i < x->contacts.count; i++) {
         const group_contact *c = &x->contacts.data[i];
-        bool flies = exact_gap_rate(x, c->a, c->b, &c->point) > exact_approach_limit(x);
+        bool flies = exact_gap_rate(x, c->a, c->b, &c->point) > separation_limit(x);
         bool leaves = by_acceleration && x->loads.data[i].gap_acceleration > exact_acceleration_limit(x);
         kept[i] = !flies && !leaves;
     }
@@ -249,9 +255,12 @@ static bool at_rest(const exact *x) {
     return true;
 }
 
+/* Bodies that rest are marked by their step hint, so that the next frame need not look at a group that
+ * nothing has joined. */
 static void hold(exact *x) {
     for (int i = 0; i < x->movable; i++) x->motions[i].velocity = (twist){vec3_zero(), vec3_zero()};
     x->time = x->end;
+    x->hint = EXACT_RESTS;
 }
 
 /* ---- one step */
@@ -350,10 +359,12 @@ static abut_status step(exact *x, abut_error *error) {
     remember_slip(x);
     exact_pack(x, x->y);
     x->error = error;
+    x->integrator.config.first_step = x->hint > 0 ? fmin(x->hint, limit) : 0;
     status = ode_start(&x->integrator, start, x->y, error);
     if (status == ABUT_OK) status = ode_step(&x->integrator, start + limit, error);
     if (status != ABUT_OK) return status;
     double reached = x->integrator.t;
+    x->hint = x->integrator.h;
     status = exact_place_dense(x, reached, error);
     if (status != ABUT_OK) return status;
     reached = within_reach(x, start, reached, reach);
@@ -373,7 +384,18 @@ static abut_status step(exact *x, abut_error *error) {
     return status;
 }
 
+/* All bodies of the group rested at the end of the last frame, together. */
+static bool still_rests(const exact *x) {
+    for (int i = 0; i < x->movable; i++)
+        if (run_hints(x->run->saved)[x->bodies[i]] != EXACT_RESTS) return false;
+    return !x->timed && x->run->started;
+}
+
 abut_status exact_advance(exact *x, abut_error *error) {
+    if (still_rests(x)) {
+        hold(x);
+        return ABUT_OK;
+    }
     exact_event nothing = {.kind = EXACT_NOTHING, .item = -1};
     measure_speed(x);
     abut_status status = exact_collect(x, 8 * x->model->tolerance.touching, error);
