@@ -1,12 +1,13 @@
 /* abut/record.h: recordings (SQLite): written while a run goes on, read back by any program that speaks SQL.
  *
  *     abut_recorder *recorder = NULL;
+ *     abut_sim *sim = NULL;
+ *     abut_error error = {0};
  *     abut_recorder_create(NULL, "stack.abut", scene, model, NULL, &recorder, &error);
- *     options = abut_recorder_options(recorder);                 // hooks for abut_sim_create
- *     abut_sim_create(NULL, model, &options, &run, &error);
- *     abut_recorder_frame(recorder, run, &error);                // frame 0, then one after each advance
- *     ...
- *     abut_recorder_finish(recorder, "completed", &error);
+ *     abut_sim_options options = abut_recorder_options(recorder);
+ *     abut_sim_create(NULL, model, &options, &sim, &error);
+ *     abut_recorder_frame(recorder, sim, &error); // frame 0, then one after each abut_sim_advance
+ *     abut_recorder_finish(recorder, sim, "completed", 0.1, &error);
  *
  * Rows are written in transactions a fraction of a second long, so a kill at any moment loses at most that.
  * docs/recording.md has the tables.

@@ -1,13 +1,12 @@
 /* abut/scene.h: scenes written in Lua (or dumped as JSON), loaded to the plain definitions of abut/world.h.
  *
  *     abut_scene *scene = NULL;
- *     if (abut_scene_load(NULL, "stack.lua", NULL, &scene, &error) == ABUT_OK) {
- *         abut_model *model = NULL;
+ *     abut_model *model = NULL;
+ *     abut_error error = {0};
+ *     if (abut_scene_load(NULL, "stack.lua", NULL, &scene, &error) == ABUT_OK)
  *         abut_model_create(NULL, abut_scene_world(scene), &model, &error);
- *         ...
- *     }
  *     abut_model_free(model);
- *     abut_scene_free(scene);                        // after everything that was made from it
+ *     abut_scene_free(scene); // after everything that was made from it
  *
  * The file runs once, in a sandbox: no io, os, package, debug; files are read only through shape functions
  * and only below the scene's folder (or options.root); instructions and memory are bounded.  Functions in the

@@ -59,6 +59,7 @@ typedef struct exact {
     int spring_count, force_count;
     int *springs, *forces;
     bool timed; /* something in the group is a function of time: it cannot rest */
+    bool has_motor;
 
     ARRAY(exact_near) nears;
     double near_until; /* the near pairs hold to this time */

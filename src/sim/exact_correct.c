@@ -45,6 +45,14 @@ static abut_status correct_positions(exact *x, double time, abut_error *error) {
     return ABUT_OK;
 }
 
+/* Kinetic energy of the group as it moves now. */
+static double group_kinetic_energy_now(const group *g) {
+    double energy = 0;
+    for (int i = 0; i < g->body_count; i++)
+        if (g->inertias[i].inverse_mass > 0) energy += body_kinetic_energy(&g->inertias[i], &g->motions[i]);
+    return energy;
+}
+
 abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {
     double powers[2];
     abut_status status = exact_prepare(x, time, powers, error);
@@ -55,7 +63,10 @@ abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {
     project_result result;
     status =
         velocities ? project_velocities(&g, &x->scratch, velocities, &result, error) : fail_memory(error);
+    /* a motor without bound closes a difference of speeds by an impulse: what that gives is work */
+    if (status == ABUT_OK && x->has_motor) x->run->state->work -= group_kinetic_energy_now(&g);
     for (int i = 0; i < x->movable && status == ABUT_OK; i++) x->motions[i].velocity = velocities[i];
+    if (status == ABUT_OK && x->has_motor) x->run->state->work += group_kinetic_energy_now(&g);
     arena_restore(x->arena, mark);
     return status;
 }

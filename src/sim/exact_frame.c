@@ -143,7 +143,8 @@ static void add_members(exact *x, const plan *p, int root) {
         const hinge *h = &m->hinges[i].h;
         if (root >= 0 && !in_group(p, h->a, root) && !in_group(p, h->b, root)) continue;
         local_body(x, h->a), local_body(x, h->b);
-        x->timed |= h->motor_function != NULL || h->has_motor;
+        x->timed |= h->has_motor;
+        x->has_motor |= h->has_motor;
         x->hinge_values[x->hinge_count] = run_hinges(x->run->state)[i].coordinate;
         x->hinges[x->hinge_count++] = i;
     }

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Small bounds, so that what runs for ever ends soon. */
 static abut_scene *load(const char *text, abut_error *error) {
     abut_scene *scene = NULL;
+    abut_scene_options options = {.instructions = 3000000, .memory = (size_t)1 << 26};
     *error = (abut_error){0};
-    abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &scene, error);
+    abut_scene_read(NULL, text, strlen(text), "test.lua", ".", &options, &scene, error);
     return scene;
 }
 

@@ -103,7 +103,7 @@ static void test_random_stars(void **unused) {
 static void test_comb(void **unused) {
     (void)unused;
     static mesh_kit kit;
-    static double outline[1600][2];
+    static double outline[1601][2];
     int count = 0;
     for (int i = 0; i < 400; i++) {
         double tooth[4][2] = {{2.0 * i, 0}, {2.0 * i + 1, 0}, {2.0 * i + 1, 5}, {2.0 * i + 2, 5}};
