@@ -9,7 +9,7 @@
 /* Small bounds, so that what runs for ever ends soon. */
 static abut_scene *load(const char *text, abut_error *error) {
     abut_scene *scene = NULL;
-    abut_scene_options options = {.instructions = 3000000, .memory = (size_t)1 << 26};
+    abut_scene_options options = {.instructions = 30000000, .memory = (size_t)1 << 28};
     *error = (abut_error){0};
     abut_scene_read(NULL, text, strlen(text), "test.lua", ".", &options, &scene, error);
     return scene;
