@@ -64,37 +64,101 @@ static bool put_simple(touch_work *w, int i, abut_place own, abut_place other, c
                                                             .center = center});
 }
 
-/* ---- what is near: the entities whose boxes come within reach of a piece of a face of the other */
+/* ---- what is near: faces with a piece whose box comes within reach of a piece of the other, their edges and
+ * vertices whose own boxes do */
+
+enum { NEAR = 1, FLAT = 2 /* a face that may lie on a face, or have a part inside: to be classified */ };
+
+/* Whether piece a of A and piece b of B are parallel, to what the index takes for lying on a plane, and the
+ * corners of a are not all beyond reach on one side of b. */
+static bool may_lie_flat(const touch_work *w, int32_t a, int32_t b, pose a_in_b) {
+    const abut_solid *sa = w->s[0]->solid;
+    plane on = solid_faces(w->s[1]->solid)[w->s[1]->piece_face[b]].plane;
+    vec3 n = pose_vector(a_in_b, solid_faces(sa)[w->s[0]->piece_face[a]].plane.n);
+    if (fabs(vec3_dot(n, on.n)) < 0.999) return false;
+    const abut_index *index = w->s[0]->index;
+    double low = INFINITY, high = -INFINITY;
+    for (int32_t c = index_piece_corners(index)[a]; c < index_piece_corners(index)[a + 1]; c++) {
+        double d = plane_distance(on, pose_point(a_in_b, solid_position(sa, index_corners(index)[c])));
+        low = fmin(low, d), high = fmax(high, d);
+    }
+    return low <= 2 * w->epsilon && high >= -2 * w->epsilon;
+}
 
 typedef struct marker {
-    uint8_t *a, *b;                 /* where to mark; NULL: nowhere */
-    const int32_t *face_a, *face_b; /* of pieces; NULL: the items are the entities themselves */
+    touch_work *w;
+    pose a_in_b; /* stored frames */
 } marker;
 
 static bool mark_pair(void *user, int32_t a, int32_t b) {
     marker *m = user;
-    if (m->a) m->a[m->face_a ? m->face_a[a] : a] = 1;
-    if (m->b) m->b[m->face_b ? m->face_b[b] : b] = 1;
+    touch_work *w = m->w;
+    uint8_t *fa = &w->near[0][INDEX_FACE][w->s[0]->piece_face[a]];
+    uint8_t *fb = &w->near[1][INDEX_FACE][w->s[1]->piece_face[b]];
+    *fa |= NEAR, *fb |= NEAR;
+    if (!(*fa & *fb & FLAT) && may_lie_flat(w, a, b, m->a_in_b)) *fa |= FLAT, *fb |= FLAT;
     return true;
 }
 
+static bool stop(void *user, int32_t item) {
+    (void)user, (void)item;
+    return false;
+}
+
+/* Whether the hull of points (shape axes of s) may come near the boundary of s. */
+static bool is_near(const touch_work *w, const abut_touch_solid *s, const vec3 *points, int32_t count) {
+    box b = box_empty();
+    for (int32_t c = 0; c < count; c++) b = box_add_point(b, points[c]);
+    return !box_tree_query(&s->pieces, box_grow(b, 2 * w->epsilon), stop, NULL);
+}
+
+static vec3 shape_vertex(const abut_solid *s, int32_t v) { return vec3_add(solid_position(s, v), s->origin); }
+
+static void mark_borders(touch_work *w, int i) {
+    const abut_solid *s = w->s[i]->solid;
+    const solid_coedge *coedges = solid_coedges(s);
+    pose to_other = pose_relative(w->p[i], w->p[!i]);
+    for (int32_t c = 0; c < s->coedge_count; c++) {
+        int32_t e = coedges[c].edge;
+        if (!w->near[i][INDEX_FACE][coedges[c].face] || w->near[i][INDEX_EDGE][e]) continue;
+        vec3 ends[2];
+        for (int k = 0; k < 2; k++)
+            ends[k] = pose_point(to_other, shape_vertex(s, solid_edges(s)[e].vertex[k]));
+        if (!is_near(w, w->s[!i], ends, 2)) continue;
+        w->near[i][INDEX_EDGE][e] = NEAR;
+        for (int k = 0; k < 2; k++) {
+            uint8_t *near = &w->near[i][INDEX_VERTEX][solid_edges(s)[e].vertex[k]];
+            if (!*near && is_near(w, w->s[!i], &ends[k], 1)) *near = NEAR;
+        }
+    }
+}
+
 static void mark_near(touch_work *w) {
-    const abut_touch_solid *a = w->s[0], *b = w->s[1];
-    pose b_in_a = pose_relative(w->p[1], w->p[0]);
-    double reach = 2 * w->epsilon;
-    marker faces = {w->near[0][INDEX_FACE], w->near[1][INDEX_FACE], a->piece_face, b->piece_face};
-    box_tree_pairs(&a->pieces, &b->pieces, b_in_a, reach, mark_pair, &faces);
-    marker edges_a = {.a = w->near[0][INDEX_EDGE]}, edges_b = {.b = w->near[1][INDEX_EDGE]};
-    box_tree_pairs(&a->shape.edges, &b->pieces, b_in_a, reach, mark_pair, &edges_a);
-    box_tree_pairs(&a->pieces, &b->shape.edges, b_in_a, reach, mark_pair, &edges_b);
-    marker vertices_a = {.a = w->near[0][INDEX_VERTEX]}, vertices_b = {.b = w->near[1][INDEX_VERTEX]};
-    box_tree_pairs(&a->shape.vertices, &b->pieces, b_in_a, reach, mark_pair, &vertices_a);
-    box_tree_pairs(&a->pieces, &b->shape.vertices, b_in_a, reach, mark_pair, &vertices_b);
+    marker m = {w, pose_relative(solid_frame(w->s[0]->solid, w->p[0]), solid_frame(w->s[1]->solid, w->p[1]))};
+    box_tree_pairs(&w->s[0]->pieces, &w->s[1]->pieces, pose_relative(w->p[1], w->p[0]), 2 * w->epsilon,
+                   mark_pair, &m);
+    for (int i = 0; i < 2; i++) mark_borders(w, i);
+}
+
+/* A face has a part inside, with no edge inside, only where it borders a line of contact: where its own edge
+ * lies on the other's boundary, or an edge of the other on it. */
+static void mark_beside_lines(touch_work *w) {
+    for (int64_t k = 0; k < w->out->region_count; k++) {
+        const abut_touch_region *r = &w->out->regions[k];
+        for (int i = 0; i < 2 && r->dimension == 1; i++) {
+            const abut_solid *s = w->s[i]->solid;
+            abut_place place = i ? r->b : r->a;
+            for (int side = 0; side < 2; side++) {
+                int32_t f = place.kind == ABUT_ON_FACE
+                                ? place.id
+                                : solid_coedges(s)[solid_edges(s)[place.id].coedge[side]].face;
+                if (w->near[i][INDEX_FACE][f]) w->near[i][INDEX_FACE][f] |= FLAT;
+            }
+        }
+    }
 }
 
 /* ---- vertices */
-
-static vec3 shape_vertex(const abut_solid *s, int32_t v) { return vec3_add(solid_position(s, v), s->origin); }
 
 static bool collect_vertices(touch_work *w, int i) {
     const abut_solid *own = w->s[i]->solid, *other = w->s[!i]->solid;
@@ -233,17 +297,13 @@ static bool put_area(touch_work *w, int32_t f, const abut_regions *regions, int6
     return put_region(w, r);
 }
 
-static bool stop(void *user, int32_t item) {
-    (void)user, (void)item;
-    return false;
-}
-
 /* Whether a piece (corners in the stored frame of s) comes near the boundary of s. */
 static bool piece_is_near(const touch_work *w, const abut_touch_solid *s, const vec3 *corners,
                           int32_t count) {
     box b = box_empty();
     for (int32_t c = 0; c < count; c++) b = box_add_point(b, vec3_add(corners[c], s->solid->origin));
-    return !box_tree_query(&s->pieces, box_grow(b, 2 * w->epsilon), stop, NULL);
+    const vec3 ends[2] = {b.lower, b.upper};
+    return is_near(w, s, ends, 2);
 }
 
 /* Face f of solid i: its convex pieces in the other's index. */
@@ -282,7 +342,7 @@ static abut_status collect_faces(touch_work *w, int i) {
     if (!corners) return fail_memory(w->error);
     abut_status status = ABUT_OK;
     for (int32_t f = 0; f < w->s[i]->solid->face_count && status == ABUT_OK; f++) {
-        if (!w->near[i][INDEX_FACE][f]) continue;
+        if (!(w->near[i][INDEX_FACE][f] & FLAT)) continue;
         abut_parts parts = {0};
         status = collect_face(w, i, f, corners, &parts);
         abut_parts_free(w->context, &parts);
@@ -308,13 +368,14 @@ abut_status touch_collect(touch_work *w) {
     mark_near(w);
     touch_cull(w);
     for (int i = 0; i < 2; i++) collect_shells(w, i);
-    abut_status status = ABUT_OK;
-    for (int i = 0; i < 2 && status == ABUT_OK; i++) status = collect_faces(w, i);
-    for (int i = 0; i < 2 && status == ABUT_OK; i++)
-        if (!collect_vertices(w, i)) status = fail_memory(w->error);
+    for (int i = 0; i < 2; i++)
+        if (!collect_vertices(w, i)) return fail_memory(w->error);
     abut_run *runs = mem_alloc(w->context, ABUT_SEGMENT_LIMIT, sizeof *runs);
-    if (!runs && status == ABUT_OK) status = fail_memory(w->error);
+    if (!runs) return fail_memory(w->error);
+    abut_status status = ABUT_OK;
     for (int i = 0; i < 2 && status == ABUT_OK; i++) status = collect_edges(w, i, runs);
     mem_free(w->context, runs, ABUT_SEGMENT_LIMIT, sizeof *runs);
+    mark_beside_lines(w);
+    for (int i = 0; i < 2 && status == ABUT_OK; i++) status = collect_faces(w, i);
     return status;
 }
