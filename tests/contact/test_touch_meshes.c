@@ -56,7 +56,7 @@ static void check_fit(const fit *f) {
     for (int64_t i = 0; i < t->region_count; i++) {
         const abut_touch_region *r = &t->regions[i];
         assert_in_range(r->normal_count, 1, 3 - r->dimension);
-        /* B came along the way, so what stops it does not point along it */
+        /* B came along the way, so A lies ahead of it */
         if (r->determinate && r->normal_count == 1) assert_true(vec3_dot(r->normals[0], f->way) > -1e-6);
     }
     abut_touch_free(NULL, t);
