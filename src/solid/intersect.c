@@ -1,7 +1,11 @@
 /* All pairs of triangles whose boxes overlap, by a tree of boxes that is compared with itself.
  *
- *   triangles in the order of a space-filling curve (Morton), four to a leaf; a complete binary tree over the
- *   leaves, node k above 2k and 2k + 1, boxes in float, rounded outward.  O(n log n) for n triangles.
+ *   triangles in the order of a space-filling curve (Morton); a tree of quads, each the boxes of four things
+ * in float, rounded outward.  O(n log n) for n triangles.
+ *
+ *     level 2    [ 0 . . . ]                                  box i of quad g on a level is the box of
+ *     level 1    [ 0 1 2 3 ]  ...                             quad 4g + i on the level below,
+ *     level 0    [ 0 1 2 3 ] [ 4 5 6 7 ] [ 8 9 ...            on level 0 of triangle 4g + i
  */
 #include "solid/intersect.h"
 
@@ -20,17 +24,18 @@ typedef struct triangle {
 } triangle;
 static int32_t vertex_of(int32_t written) { return written < 0 ? ~written : written; }
 
-typedef struct float_box {
-    float lower[3], upper[3];
-} float_box;
+enum { WIDE = 4, LEVELS = 16 };
 
-enum { LEAF = 4 };
+typedef struct quad {
+    float lower[3][WIDE], upper[3][WIDE];
+} quad;
 
 typedef struct tree {
     triangle *triangles;
-    float_box *boxes; /* of the triangles */
-    float_box *nodes; /* 1 is the root; leaves at [leaves, 2 leaves) */
-    int64_t count, leaves;
+    quad *quads;         /* all levels, one behind the other */
+    quad *level[LEVELS]; /* into quads; the last of `levels` has one quad, the root */
+    int levels;
+    int64_t count;
 } tree;
 
 /* ---- triangles */
@@ -55,6 +60,13 @@ static void add_triangle(tree *out, const bool *round, const int32_t *corners, i
     here->face = face;
 }
 
+/* As topology_plane has it. */
+static double triangle_area(const topology *t, int32_t first) {
+    vec3 a = topology_at(t, first);
+    vec3 b = vec3_sub(topology_at(t, first + 1), a), c = vec3_sub(topology_at(t, first + 2), a);
+    return vec3_length(vec3_cross(b, c)) / 2;
+}
+
 static abut_status add_polygon(topology *t, tree *out, const bool *round, int32_t face, plane p, double area,
                                int_array *scratch_corners, face_pairs *found, abut_error *error) {
     int32_t first = topology_first(t, face), count = topology_size(t, face) - 2;
@@ -77,12 +89,14 @@ static abut_status make_triangles(topology *t, tree *out, face_pairs *found, abu
     bool *round = scratch_take(&t->memory, t->vertex_count, sizeof *round);
     if (!out->triangles || !round || !intersect_round_vertices(t, round)) return fail_memory(error);
     for (int32_t f = 0; f < t->face_count && !status; f++) {
+        int32_t first = topology_first(t, f);
+        if (topology_size(t, f) == 3) {
+            if (!face_is_thin(t, f, triangle_area(t, first))) add_triangle(out, round, t->vertex + first, f);
+            continue;
+        }
         double area;
         plane p = topology_plane(t, f, &area);
-        if (face_is_thin(t, f, area)) continue;
-        if (topology_size(t, f) == 3)
-            add_triangle(out, round, t->vertex + topology_first(t, f), f);
-        else
+        if (!face_is_thin(t, f, area))
             status = add_polygon(t, out, round, f, p, area, &corners, found, error);
     }
     array_free(t->context, &corners);
@@ -96,13 +110,35 @@ static abut_status make_triangles(topology *t, tree *out, face_pairs *found, abu
 static float below(double x) { return (float)x - fabsf((float)x) * FLT_EPSILON - FLT_MIN; }
 static float above(double x) { return (float)x + fabsf((float)x) * FLT_EPSILON + FLT_MIN; }
 
-static float_box triangle_box(const topology *t, const triangle *tri, double scale) {
+static void set_box(quad *q, int i, const float lower[3], const float upper[3]) {
+    for (int k = 0; k < 3; k++) q->lower[k][i] = lower[k], q->upper[k][i] = upper[k];
+}
+
+static void set_triangle(quad *q, int i, const topology *t, const triangle *tri, double scale) {
     vec3 a = t->position[vertex_of(tri->vertex[0])], b = t->position[vertex_of(tri->vertex[1])];
     vec3 c = t->position[vertex_of(tri->vertex[2])];
     vec3 lower = vec3_scale(vec3_min(a, vec3_min(b, c)), scale);
     vec3 upper = vec3_scale(vec3_max(a, vec3_max(b, c)), scale);
-    return (float_box){{below(lower.x), below(lower.y), below(lower.z)},
-                       {above(upper.x), above(upper.y), above(upper.z)}};
+    set_box(q, i, (float[3]){below(lower.x), below(lower.y), below(lower.z)},
+            (float[3]){above(upper.x), above(upper.y), above(upper.z)});
+}
+
+/* The box around the four of `of`. */
+static void set_quad(quad *q, int i, const quad *of) {
+    float lower[3], upper[3];
+    for (int k = 0; k < 3; k++) {
+        lower[k] = of->lower[k][0], upper[k] = of->upper[k][0];
+        for (int j = 1; j < WIDE; j++) {
+            lower[k] = lower[k] < of->lower[k][j] ? lower[k] : of->lower[k][j];
+            upper[k] = upper[k] > of->upper[k][j] ? upper[k] : of->upper[k][j];
+        }
+    }
+    set_box(q, i, lower, upper);
+}
+
+/* Meets no box, not even itself. */
+static void set_empty(quad *q, int i) {
+    set_box(q, i, (float[3]){FLT_MAX, FLT_MAX, FLT_MAX}, (float[3]){-FLT_MAX, -FLT_MAX, -FLT_MAX});
 }
 
 /* Spreads 10 bits to every third place. */
@@ -113,83 +149,64 @@ static uint32_t spread(uint32_t x) {
     return (x | x << 2) & 0x09249249;
 }
 
-static uint32_t morton(const float_box *b, const float_box *all) {
+/* The place of the center in the box of all vertices: (a + b + c - 3 lower) / (3 extent), in 1024 steps. */
+static uint32_t morton(const topology *t, const triangle *tri, vec3 lower, vec3 scale) {
+    vec3 a = t->position[vertex_of(tri->vertex[0])], b = t->position[vertex_of(tri->vertex[1])];
+    vec3 c = t->position[vertex_of(tri->vertex[2])];
+    vec3 sum = vec3_add(vec3_add(vec3_sub(a, lower), vec3_sub(b, lower)), vec3_sub(c, lower));
     uint32_t code = 0;
     for (int k = 0; k < 3; k++) {
-        float extent = all->upper[k] - all->lower[k];
-        float x = ((b->lower[k] + b->upper[k]) / 2 - all->lower[k]) / (extent > 0 ? extent : 1) * 1023;
-        code |= spread((uint32_t)fminf(fmaxf(x, 0), 1023)) << k;
+        double x = vec3_at(sum, k) * vec3_at(scale, k);
+        code |= spread(!(x > 0) ? 0 : x < 1023 ? (uint32_t)x : 1023) << k;
     }
     return code;
 }
 
-static void box_include(float_box *a, const float_box *b) {
-    for (int k = 0; k < 3; k++) {
-        a->lower[k] = a->lower[k] < b->lower[k] ? a->lower[k] : b->lower[k];
-        a->upper[k] = a->upper[k] > b->upper[k] ? a->upper[k] : b->upper[k];
-    }
-}
-/* Without branches: about half of all answers are yes. */
-#ifdef __SSE2__
-static __m128 box_lower(const float_box *b) { return _mm_loadu_ps((const float *)(const void *)b); }
-static __m128 box_upper(const float_box *b) { /* lower[2], upper[0], upper[1], upper[2], turned */
-    __m128 x = _mm_loadu_ps((const float *)(const void *)b + 2);
-    return _mm_shuffle_ps(x, x, _MM_SHUFFLE(3, 3, 2, 1));
-}
-static bool boxes_meet(const float_box *a, const float_box *b) {
-    __m128 x = _mm_cmple_ps(box_lower(a), box_upper(b)), y = _mm_cmple_ps(box_lower(b), box_upper(a));
-    return (_mm_movemask_ps(_mm_and_ps(x, y)) & 7) == 7;
-}
-#else
-static bool boxes_meet(const float_box *a, const float_box *b) {
-    return (a->lower[0] <= b->upper[0]) & (b->lower[0] <= a->upper[0]) & (a->lower[1] <= b->upper[1]) &
-           (b->lower[1] <= a->upper[1]) & (a->lower[2] <= b->upper[2]) & (b->lower[2] <= a->upper[2]);
-}
-#endif
-static const float_box empty_box = {{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}};
-
-/* Triangles and their boxes in the order of the curve. */
-static bool sort_along_curve(topology *t, tree *out, double scale) {
+static bool sort_along_curve(topology *t, tree *out) {
     scratch *s = &t->memory;
     int64_t n = out->count;
-    sort_item *items = scratch_take(s, n, sizeof *items), *other = scratch_take(s, n, sizeof *other);
-    float_box *boxes = scratch_take(s, n, sizeof *boxes), all = empty_box;
-    if (!items || !other || !boxes) return false;
-    for (int64_t i = 0; i < n; i++) {
-        boxes[i] = triangle_box(t, &out->triangles[i], scale);
-        box_include(&all, &boxes[i]);
-    }
+    sort_item *items = scratch_take(s, n, sizeof *items);
+    /* first the other side of the sort, then the triangles in order */
+    void *spare = scratch_take(s, n, sizeof(triangle));
+    if (!items || !spare) return false;
+    static_assert(sizeof(triangle) >= sizeof(sort_item), "the spare block must hold both");
+    box all = box_empty();
+    for (int32_t v = 0; v < t->vertex_count; v++) all = box_add_point(all, t->position[v]);
+    vec3 extent = vec3_sub(all.upper, all.lower);
+    vec3 scale = {extent.x > 0 ? 1024 / (3 * extent.x) : 0, extent.y > 0 ? 1024 / (3 * extent.y) : 0,
+                  extent.z > 0 ? 1024 / (3 * extent.z) : 0};
     for (int64_t i = 0; i < n; i++)
-        items[i] = (sort_item){.key = morton(&boxes[i], &all), .value = (int32_t)i};
-    sort_items(items, other, n);
-    scratch_drop(s, other);
-    triangle *sorted = scratch_take(s, n, sizeof *sorted);
-    out->boxes = scratch_take(s, n, sizeof *out->boxes);
-    if (!sorted || !out->boxes) return false;
-    for (int64_t i = 0; i < n; i++) {
-        sorted[i] = out->triangles[items[i].value];
-        out->boxes[i] = boxes[items[i].value];
-    }
+        items[i] = (sort_item){.key = morton(t, &out->triangles[i], all.lower, scale), .value = (int32_t)i};
+    sort_items(items, spare, n);
+    triangle *sorted = spare;
+    for (int64_t i = 0; i < n; i++) sorted[i] = out->triangles[items[i].value];
     scratch_drop(s, items);
-    scratch_drop(s, boxes);
     scratch_drop(s, out->triangles);
     out->triangles = sorted;
     return true;
 }
 
+static int64_t quads_above(int64_t count) { return (count + WIDE - 1) / WIDE; }
+
 static bool make_tree(topology *t, tree *out) {
     int exponent;
     frexp(t->diagonal, &exponent);
-    if (!sort_along_curve(t, out, ldexp(1, -exponent))) return false;
-    out->leaves = 1;
-    while (out->leaves * LEAF < out->count) out->leaves *= 2;
-    out->nodes = scratch_take(&t->memory, 2 * out->leaves, sizeof *out->nodes);
-    if (!out->nodes) return false;
-    for (int64_t i = 0; i < 2 * out->leaves; i++) out->nodes[i] = empty_box;
-    for (int64_t i = 0; i < out->count; i++) box_include(&out->nodes[out->leaves + i / LEAF], &out->boxes[i]);
-    for (int64_t i = out->leaves - 1; i > 0; i--) {
-        box_include(&out->nodes[i], &out->nodes[2 * i]);
-        box_include(&out->nodes[i], &out->nodes[2 * i + 1]);
+    double scale = ldexp(1, -exponent);
+    if (!sort_along_curve(t, out)) return false;
+    int64_t total = 0, count = out->count;
+    do total += count = quads_above(count);
+    while (count > 1);
+    out->quads = scratch_take(&t->memory, total, sizeof *out->quads);
+    if (!out->quads) return false;
+    quad *here = out->level[0] = out->quads;
+    for (int64_t i = 0; i < out->count; i++)
+        set_triangle(&here[i / WIDE], (int)(i % WIDE), t, &out->triangles[i], scale);
+    for (int64_t i = out->count; i % WIDE; i++) set_empty(&here[i / WIDE], (int)(i % WIDE));
+    for (out->levels = 1, count = quads_above(out->count); count > 1; count = quads_above(count)) {
+        quad *above_here = out->level[out->levels++] = here + count;
+        for (int64_t i = 0; i < count; i++) set_quad(&above_here[i / WIDE], (int)(i % WIDE), &here[i]);
+        for (int64_t i = count; i % WIDE; i++) set_empty(&above_here[i / WIDE], (int)(i % WIDE));
+        here = above_here;
     }
     return true;
 }
@@ -206,17 +223,53 @@ typedef struct search {
     bool out_of_memory;
 } search;
 
-/* They share a vertex whose faces are known not to meet. */
-static bool share_round(const triangle *a, const triangle *b) {
-    bool shared = false;
+/* Bit j: box i of a meets box j of b. */
+#ifdef __SSE2__
+static unsigned boxes_met(const quad *a, int i, const quad *b) {
+    __m128 met = _mm_castsi128_ps(_mm_set1_epi32(-1));
+    for (int k = 0; k < 3; k++) {
+        met = _mm_and_ps(met, _mm_cmple_ps(_mm_set1_ps(a->lower[k][i]), _mm_loadu_ps(b->upper[k])));
+        met = _mm_and_ps(met, _mm_cmple_ps(_mm_loadu_ps(b->lower[k]), _mm_set1_ps(a->upper[k][i])));
+    }
+    return (unsigned)_mm_movemask_ps(met);
+}
+#else
+static unsigned boxes_met(const quad *a, int i, const quad *b) {
+    unsigned met = 0;
+    for (int j = 0; j < WIDE; j++) {
+        bool all = true;
+        for (int k = 0; k < 3; k++)
+            all &= (a->lower[k][i] <= b->upper[k][j]) & (b->lower[k][j] <= a->upper[k][i]);
+        met |= (unsigned)all << j;
+    }
+    return met;
+}
+#endif
+
+/* They are parts of one face, or share a vertex whose faces are known not to meet. */
+#ifdef __SSE2__
+static bool known_fine(const triangle *a, const triangle *b) {
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)a);
+    __m128i y = _mm_loadu_si128((const __m128i *)(const void *)b);
+    /* the vertices of b against those of a in all three turns; the face stays in its place */
+    __m128i same = _mm_cmpeq_epi32(x, y);
+    same = _mm_or_si128(same, _mm_cmpeq_epi32(x, _mm_shuffle_epi32(y, _MM_SHUFFLE(3, 0, 2, 1))));
+    same = _mm_or_si128(same, _mm_cmpeq_epi32(x, _mm_shuffle_epi32(y, _MM_SHUFFLE(3, 1, 0, 2))));
+    same = _mm_andnot_si128(x, same); /* sign bits: equal and not negative */
+    return _mm_movemask_ps(_mm_castsi128_ps(same)) != 0;
+}
+#else
+static bool known_fine(const triangle *a, const triangle *b) {
+    bool shared = a->face == b->face;
     for (int k = 0; k < 3; k++)
         shared |= (a->vertex[k] >= 0) & ((a->vertex[k] == b->vertex[0]) | (a->vertex[k] == b->vertex[1]) |
                                          (a->vertex[k] == b->vertex[2]));
     return shared;
 }
+#endif
 
 static void test_pair(search *s, const triangle *a, const triangle *b) {
-    if (a->face == b->face || share_round(a, b)) return;
+    if (known_fine(a, b)) return;
     bool same_plane = s->plane_of && s->plane_of[a->face] == s->plane_of[b->face];
     int32_t p[3], q[3];
     for (int k = 0; k < 3; k++) p[k] = vertex_of(a->vertex[k]), q[k] = vertex_of(b->vertex[k]);
@@ -231,36 +284,40 @@ static void test_pair(search *s, const triangle *a, const triangle *b) {
     if (!array_push(s->t->context, s->found, pair)) s->out_of_memory = true;
 }
 
-static void test_leaves(search *s, int64_t a, int64_t b) {
-    int64_t first_a = (a - s->tree->leaves) * LEAF, first_b = (b - s->tree->leaves) * LEAF;
-    int64_t end_a = first_a + LEAF < s->tree->count ? first_a + LEAF : s->tree->count;
-    int64_t end_b = first_b + LEAF < s->tree->count ? first_b + LEAF : s->tree->count;
-    for (int64_t i = first_a; i < end_a; i++) {
-        if (!boxes_meet(&s->tree->boxes[i], &s->tree->nodes[b])) continue;
-        for (int64_t j = a == b ? i + 1 : first_b; j < end_b; j++)
-            if (boxes_meet(&s->tree->boxes[i], &s->tree->boxes[j]))
-                test_pair(s, &s->tree->triangles[i], &s->tree->triangles[j]);
+static void test_triangles(search *s, int32_t a, int32_t b) {
+    const quad *p = &s->tree->level[0][a], *q = &s->tree->level[0][b];
+    const triangle *first = &s->tree->triangles[WIDE * (int64_t)a];
+    const triangle *second = &s->tree->triangles[WIDE * (int64_t)b];
+    for (int i = 0; i < WIDE; i++) {
+        unsigned met = boxes_met(p, i, q);
+        if (a == b) met &= 14u << i;
+        for (; met; met &= met - 1) test_pair(s, first + i, second + __builtin_ctz(met));
     }
 }
 
-/* Pairs of nodes on the same level, from the root down; at most three stay open on each level. */
+/* Pairs of quads of one level, from the root down; at most 15 stay open on each level. */
 static void descend(search *s) {
     struct {
-        int64_t a, b;
-    } stack[256];
+        int32_t level, a, b;
+    } stack[WIDE * WIDE * LEVELS];
     int depth = 0;
-    stack[depth].a = stack[depth].b = 1, depth++;
+    stack[depth].level = s->tree->levels - 1, stack[depth].a = stack[depth].b = 0, depth++;
     while (depth > 0 && s->found->count < s->most && !s->out_of_memory) {
         depth--;
-        int64_t a = stack[depth].a, b = stack[depth].b;
-        if (!boxes_meet(&s->tree->nodes[a], &s->tree->nodes[b])) continue;
-        if (a >= s->tree->leaves) {
-            test_leaves(s, a, b);
+        int32_t level = stack[depth].level, a = stack[depth].a, b = stack[depth].b;
+        if (level == 0) {
+            test_triangles(s, a, b);
             continue;
         }
-        for (int i = 1; i >= 0; i--)
-            for (int j = 1; j >= (a == b ? i : 0); j--)
-                stack[depth].a = 2 * a + i, stack[depth++].b = 2 * b + j;
+        const quad *p = &s->tree->level[level][a], *q = &s->tree->level[level][b];
+        for (int i = WIDE - 1; i >= 0; i--) {
+            unsigned met = boxes_met(p, i, q);
+            if (a == b) met &= 15u << i;
+            for (; met; met &= met - 1, depth++) {
+                stack[depth].level = level - 1;
+                stack[depth].a = WIDE * a + i, stack[depth].b = WIDE * b + __builtin_ctz(met);
+            }
+        }
     }
 }
 
@@ -281,8 +338,7 @@ abut_status intersect_faces(topology *t, const int32_t *plane_of, int64_t most, 
     descend(&s);
     map64_free(t->context, &s.seen);
     scratch_drop(&t->memory, boxes.triangles);
-    scratch_drop(&t->memory, boxes.boxes);
-    scratch_drop(&t->memory, boxes.nodes);
+    scratch_drop(&t->memory, boxes.quads);
     if (s.out_of_memory ||
         !sort_stable(t->context, found->data, (size_t)found->count, sizeof *found->data, by_numbers, NULL))
         return fail_memory(error);
