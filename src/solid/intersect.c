@@ -223,28 +223,39 @@ typedef struct search {
     bool out_of_memory;
 } search;
 
-/* Bit j: box i of a meets box j of b. */
+/* Bit 4i + j: box i of a meets box j of b. */
 #ifdef __SSE2__
-static unsigned boxes_met(const quad *a, int i, const quad *b) {
-    __m128 met = _mm_castsi128_ps(_mm_set1_epi32(-1));
+/* All four of one row are box i. */
+#define ROW(x, i) _mm_shuffle_ps(x, x, _MM_SHUFFLE(i, i, i, i))
+#define MET_ON_AXIS(k, i) \
+    _mm_and_ps(_mm_cmple_ps(ROW(a_lower[k], i), b_upper[k]), _mm_cmple_ps(b_lower[k], ROW(a_upper[k], i)))
+#define MET(i)                                                                            \
+    ((unsigned)_mm_movemask_ps(                                                           \
+         _mm_and_ps(MET_ON_AXIS(0, i), _mm_and_ps(MET_ON_AXIS(1, i), MET_ON_AXIS(2, i)))) \
+     << WIDE * (i))
+static unsigned boxes_met(const quad *a, const quad *b) {
+    __m128 a_lower[3], a_upper[3], b_lower[3], b_upper[3];
     for (int k = 0; k < 3; k++) {
-        met = _mm_and_ps(met, _mm_cmple_ps(_mm_set1_ps(a->lower[k][i]), _mm_loadu_ps(b->upper[k])));
-        met = _mm_and_ps(met, _mm_cmple_ps(_mm_loadu_ps(b->lower[k]), _mm_set1_ps(a->upper[k][i])));
+        a_lower[k] = _mm_loadu_ps(a->lower[k]), a_upper[k] = _mm_loadu_ps(a->upper[k]);
+        b_lower[k] = _mm_loadu_ps(b->lower[k]), b_upper[k] = _mm_loadu_ps(b->upper[k]);
     }
-    return (unsigned)_mm_movemask_ps(met);
+    return MET(0) | MET(1) | MET(2) | MET(3);
 }
 #else
-static unsigned boxes_met(const quad *a, int i, const quad *b) {
+static unsigned boxes_met(const quad *a, const quad *b) {
     unsigned met = 0;
-    for (int j = 0; j < WIDE; j++) {
+    for (int n = 0; n < WIDE * WIDE; n++) {
+        int i = n / WIDE, j = n % WIDE;
         bool all = true;
         for (int k = 0; k < 3; k++)
             all &= (a->lower[k][i] <= b->upper[k][j]) & (b->lower[k][j] <= a->upper[k][i]);
-        met |= (unsigned)all << j;
+        met |= (unsigned)all << n;
     }
     return met;
 }
 #endif
+/* Of a quad with itself: j > i, and j >= i. */
+enum { ABOVE_DIAGONAL = 0x08ce, FROM_DIAGONAL = 0x8cef };
 
 /* They are parts of one face, or share a vertex whose faces are known not to meet. */
 #ifdef __SSE2__
@@ -288,10 +299,10 @@ static void test_triangles(search *s, int32_t a, int32_t b) {
     const quad *p = &s->tree->level[0][a], *q = &s->tree->level[0][b];
     const triangle *first = &s->tree->triangles[WIDE * (int64_t)a];
     const triangle *second = &s->tree->triangles[WIDE * (int64_t)b];
-    for (int i = 0; i < WIDE; i++) {
-        unsigned met = boxes_met(p, i, q);
-        if (a == b) met &= 14u << i;
-        for (; met; met &= met - 1) test_pair(s, first + i, second + __builtin_ctz(met));
+    unsigned met = boxes_met(p, q) & (a == b ? ABOVE_DIAGONAL : ~0u);
+    for (; met; met &= met - 1) {
+        int n = __builtin_ctz(met);
+        test_pair(s, first + n / WIDE, second + n % WIDE);
     }
 }
 
@@ -310,13 +321,11 @@ static void descend(search *s) {
             continue;
         }
         const quad *p = &s->tree->level[level][a], *q = &s->tree->level[level][b];
-        for (int i = WIDE - 1; i >= 0; i--) {
-            unsigned met = boxes_met(p, i, q);
-            if (a == b) met &= 15u << i;
-            for (; met; met &= met - 1, depth++) {
-                stack[depth].level = level - 1;
-                stack[depth].a = WIDE * a + i, stack[depth].b = WIDE * b + __builtin_ctz(met);
-            }
+        unsigned met = boxes_met(p, q) & (a == b ? FROM_DIAGONAL : ~0u);
+        for (; met; met &= met - 1, depth++) {
+            int n = __builtin_ctz(met);
+            stack[depth].level = level - 1;
+            stack[depth].a = WIDE * a + n / WIDE, stack[depth].b = WIDE * b + n % WIDE;
         }
     }
 }
