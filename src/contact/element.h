@@ -21,7 +21,8 @@ typedef enum element_kind {
     ELEMENT_CIRCLE,
     ELEMENT_ELLIPSOID,
     ELEMENT_PLANE,
-    ELEMENT_CAVITY
+    ELEMENT_CAVITY,
+    ELEMENT_PATCH /* of a smooth surface; contact/patch.h evaluates it */
 } element_kind;
 
 typedef struct element {
@@ -31,6 +32,8 @@ typedef struct element {
     double r;      /* offset of point and line; radius of circle and cavity */
     double lo, hi; /* of a line: p + s d, lo <= s <= hi */
     vec3 axes;     /* of an ellipsoid: half axes */
+    double u, v;   /* of a patch: where the search for its extremal place starts */
+    int patch, pad;
 } element;
 
 /* The contact point of element a (of the body that moves as ma) and b.  `sign` orients the normal of two

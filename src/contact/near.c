@@ -1,5 +1,6 @@
 /* Collecting near pairs with the box trees, and the test whether the features of a pair face each other. */
 #include "contact/near.h"
+#include "contact/patch.h"
 #include "solid/solid.h"
 
 /* Slope below which two directions count as parallel to a plane: rotations are known to rounding, and a face
@@ -124,10 +125,29 @@ static bool collect_round_solid(collector *c) {
     return true;
 }
 
+/* Patches of smooth surfaces start from a sample near the other body. */
+static bool push_patches(collector *c, int i, int j) {
+    element a = c->a->elements[i], b = c->b->elements[j];
+    pose pa = {c->ma->center, c->ma->rotation}, pb = {c->mb->center, c->mb->rotation};
+    if (a.kind == ELEMENT_PATCH && b.kind == ELEMENT_PATCH)
+        patch_start_patch(c->a->shape.surface, &a, pose_relative(pa, pb), c->b->shape.surface, &b);
+    else if (a.kind == ELEMENT_PATCH && b.kind == ELEMENT_PLANE)
+        patch_start_plane(c->a->shape.surface, &a, quat_unrotate(pa.rotation, quat_rotate(pb.rotation, b.d)));
+    else if (a.kind == ELEMENT_PLANE && b.kind == ELEMENT_PATCH)
+        patch_start_plane(c->b->shape.surface, &b, quat_unrotate(pb.rotation, quat_rotate(pa.rotation, a.d)));
+    else
+        return true;
+    return push(c, a, c->a->features[i], b, c->b->features[j], 1);
+}
+
 static bool collect_round(collector *c) {
     for (int i = 0; i < c->a->element_count; i++)
         for (int j = 0; j < c->b->element_count; j++) {
             const element *ea = &c->a->elements[i], *eb = &c->b->elements[j];
+            if (ea->kind == ELEMENT_PATCH || eb->kind == ELEMENT_PATCH) {
+                if (!push_patches(c, i, j)) return false;
+                continue;
+            }
             if (!element_pair_is_known(ea->kind, eb->kind)) continue;
             if (!push(c, *ea, c->a->features[i], *eb, c->b->features[j], 1)) return false;
         }
@@ -158,6 +178,8 @@ bool near_collect(const abut_context *context, const contact_shape *a, const mot
 
 bool near_shapes_known(abut_shape_kind a, abut_shape_kind b) {
     if (a > b) return near_shapes_known(b, a);
+    if (b == ABUT_SHAPE_SURFACE)
+        return a == ABUT_SHAPE_SURFACE || a == ABUT_SHAPE_HALFSPACE || a == ABUT_SHAPE_NONE;
     switch (a) {
     case ABUT_SHAPE_NONE: return true;
     case ABUT_SHAPE_SOLID:
@@ -255,9 +277,29 @@ static bool feature_faces(const contact_shape *s, const element *e, contact_feat
     return t <= e->hi - slack || cone_on_side(solid, edge->vertex[1], vec3_neg(n));
 }
 
+/* Pairs with a patch, in either order. */
+static bool evaluate_patches(const near_pair *pair, const contact_shape *a, const motion *ma,
+                             const contact_shape *b, const motion *mb, double slack, contact_point *point,
+                             bool *faces) {
+    bool inside, found;
+    if (pair->a.kind == ELEMENT_PATCH && pair->b.kind == ELEMENT_PATCH) {
+        found = patch_patch(a->shape.surface, &pair->a, ma, b->shape.surface, &pair->b, mb, slack, point,
+                            &inside);
+    } else if (pair->a.kind == ELEMENT_PATCH) {
+        found = patch_plane(a->shape.surface, &pair->a, ma, &pair->b, mb, slack, point, &inside);
+    } else {
+        found = patch_plane(b->shape.surface, &pair->b, mb, &pair->a, ma, slack, point, &inside);
+        point->normal = vec3_neg(point->normal), point->normal_rate = vec3_neg(point->normal_rate);
+    }
+    if (faces) *faces = found && inside;
+    return found;
+}
+
 bool near_evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                    const motion *mb, double slack, contact_point *point, bool *faces) {
     double sa, sb;
+    if (pair->a.kind == ELEMENT_PATCH || pair->b.kind == ELEMENT_PATCH)
+        return evaluate_patches(pair, a, ma, b, mb, slack, point, faces);
     if (!element_contact(&pair->a, ma, &pair->b, mb, pair->sign, point, &sa, &sb)) return false;
     if (!faces) return true;
     vec3 xa = quat_unrotate(ma->rotation, vec3_sub(point->at, ma->center));

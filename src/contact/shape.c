@@ -143,6 +143,23 @@ static void measure(contact_shape *s) {
     s->radius = vec3_length(s->center) + reach;
 }
 
+/* One element for each patch; a patch's own coordinates are those of the shape. */
+static abut_status make_surface(contact_shape *s, abut_error *error) {
+    const abut_surface *surface = s->shape.surface;
+    int patches = abut_surface_patch_count(surface);
+    if (patches > SHAPE_ELEMENTS)
+        return fail(error, ABUT_UNSUPPORTED,
+                    "the surface has %d patches; contact knows surfaces of at most %d", patches,
+                    (int)SHAPE_ELEMENTS);
+    for (int i = 0; i < patches; i++)
+        add(s, (element){.kind = ELEMENT_PATCH, .p = vec3_neg(s->center), .patch = i}, FEATURE_SMOOTH);
+    abut_box b = abut_surface_box(surface, -1);
+    s->bounds = (box){vec3_sub(b.lower, s->center), vec3_sub(b.upper, s->center)};
+    vec3 reach = vec3_max(vec3_abs(s->bounds.lower), vec3_abs(s->bounds.upper));
+    s->radius = vec3_length(reach);
+    return ABUT_OK;
+}
+
 abut_status contact_shape_create(const abut_context *context, const abut_shape *shape, vec3 center,
                                  contact_shape *out, abut_error *error) {
     *out = (contact_shape){.shape = *shape, .center = center};
@@ -154,10 +171,7 @@ abut_status contact_shape_create(const abut_context *context, const abut_shape *
         return fail_memory(error);
     case ABUT_SHAPE_CAPSULE: make_capsule(out); break;
     case ABUT_SHAPE_CYLINDER: make_cylinder(out); break;
-    case ABUT_SHAPE_SURFACE:
-        return fail(error, ABUT_UNSUPPORTED,
-                    "smooth surfaces cannot take part in the exact clock's contact; use a solid or an "
-                    "analytic shape");
+    case ABUT_SHAPE_SURFACE: return make_surface(out, error);
     default: make_round(out); break;
     }
     measure(out);

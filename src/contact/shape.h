@@ -3,6 +3,7 @@
 #ifndef CONTACT_SHAPE_H
 #define CONTACT_SHAPE_H
 
+#include "abut/surface.h"
 #include "abut/world.h"
 #include "contact/box_tree.h"
 #include "contact/element.h"

@@ -175,6 +175,7 @@ static int protected_open(lua_State *L) {
     luaL_newmetatable(L, SCENE_BODY);
     lua_settop(L, 0);
     scene_register_shapes(L);
+    scene_register_surfaces(L);
     scene_register_world(L);
     scene_register_links(L);
     scene_register_control(L);

@@ -124,6 +124,7 @@ void abut_scene_free(abut_scene *scene) {
     const abut_context context = scene->context;
     if (scene->lua) lua_close(scene->lua);
     for (int64_t i = 0; i < scene->solids.count; i++) abut_solid_free(&context, scene->solids.data[i]);
+    for (int64_t i = 0; i < scene->surfaces.count; i++) abut_surface_free(&context, scene->surfaces.data[i]);
     for (int64_t i = 0; i < scene->shapes.count; i++) json_decref(scene->shapes.data[i].call);
     json_decref(scene->calls);
     array_free(&context, &scene->materials);
@@ -135,6 +136,7 @@ void abut_scene_free(abut_scene *scene) {
     array_free(&context, &scene->rollings);
     array_free(&context, &scene->shapes);
     array_free(&context, &scene->solids);
+    array_free(&context, &scene->surfaces);
     array_free(&context, &scene->handlers);
     array_free(&context, &scene->params);
     array_free(&context, &scene->lights);

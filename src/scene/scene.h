@@ -3,6 +3,7 @@
  *   sandbox.c   the Lua state: bounded memory and instructions, libraries without a way out, errors with
  * place table.c     reading a table: positional and named values, unknown keys with the nearest known one
  *   shapes.c    solid.*, sphere, ellipsoid, capsule, cylinder, halfspace
+ *   surfaces.c  surface.bezier, surface.loop, contact
  *   world.c     world, material, pair, body
  *   links.c     hinge.*, spring, force, torque, contact
  *   control.c   param, on, every, camera, light
@@ -12,6 +13,7 @@
 #define SCENE_SCENE_H
 
 #include "abut/scene.h"
+#include "abut/surface.h"
 #include "base/base.h"
 #include "math/vec.h"
 
@@ -62,6 +64,7 @@ struct abut_scene {
     ARRAY(abut_rolling_def) rollings;
     ARRAY(scene_shape) shapes;
     ARRAY(abut_solid *) solids;
+    ARRAY(abut_surface *) surfaces;
     ARRAY(scene_handler) handlers;
     ARRAY(abut_param) params;
     ARRAY(abut_light) lights;
@@ -125,6 +128,7 @@ const char *table_nearest(const char *word, const char *words, char *buffer, siz
 
 /* ---- the functions of the language */
 void scene_register_shapes(lua_State *L);
+void scene_register_surfaces(lua_State *L);
 void scene_register_world(lua_State *L);
 void scene_register_links(lua_State *L);
 void scene_register_control(lua_State *L);
@@ -132,6 +136,10 @@ void scene_set_function(lua_State *L, const char *name, lua_CFunction function);
 /* A function of the language: calls are recorded for the dump.  `name` may have one dot: "solid.box" goes
  * into the table `solid`. */
 void scene_set_call(lua_State *L, const char *name, lua_CFunction function);
+/* The path of a scene's file: below the root after all links and dots are resolved, or an error is raised. */
+void scene_resolve(lua_State *L, const char *what, const char *file, char *path, size_t size);
+/* Reads the list of points (of `size` numbers, lengths) on top of the stack into memory that Lua collects. */
+double *scene_read_points(lua_State *L, const char *what, int size, int *count);
 /* Keeps a shape (and the call being made) and pushes its handle. */
 int scene_return_shape(lua_State *L, abut_shape shape);
 

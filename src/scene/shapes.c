@@ -91,7 +91,7 @@ static int solid_torus(lua_State *L) {
 
 /* Reads the list of points (of `size` numbers) on top of the stack into userdata that Lua collects; returns
  * the count. */
-static double *read_points(lua_State *L, const char *what, int size, int *count) {
+double *scene_read_points(lua_State *L, const char *what, int size, int *count) {
     if (!lua_istable(L, -1)) scene_raise(L, NULL, "%s: the points must be a list of points", what);
     int list = lua_gettop(L), n = (int)lua_rawlen(L, list);
     double *points = lua_newuserdatauv(L, (size_t)(n + 1) * (size_t)size * sizeof *points, 0);
@@ -113,7 +113,7 @@ static int solid_hull(lua_State *L) {
     table t = table_open(L, "solid.hull", "points", 1);
     need(&t, table_get(&t, "points", 1), "points");
     int count;
-    double *points = read_points(L, t.what, 3, &count);
+    double *points = scene_read_points(L, t.what, 3, &count);
     abut_solid *solid = NULL;
     abut_error error = {0};
     abut_status status = abut_solid_hull(&scene_of(L)->context, (const abut_vec3 *)(const void *)points,
@@ -126,7 +126,7 @@ static int solid_prism(lua_State *L) {
     bool given = table_get(&t, "outline", 0) || table_get(&t, "polygon", 1);
     need(&t, given, "polygon");
     int count;
-    double *points = read_points(L, t.what, 2, &count);
+    double *points = scene_read_points(L, t.what, 2, &count);
     double height = positive_length(&t, "height", 2);
     abut_solid *solid = NULL;
     abut_error error = {0};
@@ -138,7 +138,7 @@ static int solid_prism(lua_State *L) {
 /* ---- files */
 
 /* The path of a scene's file: below the root after all links and dots are resolved, or an error. */
-static void resolve(lua_State *L, const char *what, const char *file, char *path, size_t size) {
+void scene_resolve(lua_State *L, const char *what, const char *file, char *path, size_t size) {
     abut_scene *scene = scene_of(L);
     char joined[2048];
     int length = file[0] == '/' ? snprintf(joined, sizeof joined, "%s", file)
@@ -173,7 +173,7 @@ static int solid_mesh(lua_State *L) {
     scene->lengths_used = true;
     scale *= scene->unit;
     char path[4096];
-    resolve(L, t.what, file, path, sizeof path);
+    scene_resolve(L, t.what, file, path, sizeof path);
     abut_solid *solid = NULL, *scaled = NULL;
     abut_error error = {0};
     abut_status status = abut_solid_load(&scene->context, path, NULL, &solid, &error);

@@ -5,16 +5,22 @@
 
 enum { POSITION_ROUNDS = 4 };
 
+/* Vertices, edges and planes: a sticking place between them is one material point of each body.  Round ones
+ * roll: their place is another material point at every instant, so its velocity is corrected, but its
+ * position has no anchor. */
+static bool is_sharp(const element *e) {
+    return e->kind == ELEMENT_PLANE || ((e->kind == ELEMENT_POINT || e->kind == ELEMENT_LINE) && e->r == 0);
+}
+
 /* A point that begins to stick remembers its two material points. */
 void exact_anchor(exact *x) {
     for (int64_t i = 0; i < x->contacts.count; i++) {
         group_contact *c = &x->contacts.data[i];
         bool sticks = c->mode == FRICTION_STICK && c->friction.stick > 0;
-        /* a place that rolls is another material point at every instant: its velocity is corrected, its
-         * position has no anchor */
+        const near_pair *pair = &x->touches.data[i].pair;
         vec3 rolls = vec3_sub(c->point.at_rate, motion_velocity_at(&x->motions[c->a], c->point.at));
         bool material = vec3_length(rolls) <= 1e-9 * (1 + x->speed);
-        if (!sticks || !material) {
+        if (!sticks || !material || !is_sharp(&pair->a) || !is_sharp(&pair->b)) {
             c->anchored = false;
         } else if (!c->anchored) {
             const motion *a = &x->motions[c->a], *b = &x->motions[c->b];

@@ -73,10 +73,9 @@ static bool probe_slip(exact *x, int64_t item, double t, sample *s) {
     const group_contact *c = &x->contacts.data[item];
     contact_point p;
     const exact_touch *place = &x->touches.data[item];
-    if (place_two(x, t, c->a, c->b, NULL) != ABUT_OK ||
-        !element_contact(&place->pair.a, &x->motions[c->a], &place->pair.b, &x->motions[c->b],
-                         place->pair.sign, &p, NULL, NULL))
-        return false;
+    exact_near n = {.pair = place->pair, .a = c->a, .b = c->b};
+    bool faces;
+    if (place_two(x, t, c->a, c->b, NULL) != ABUT_OK || !exact_near_at(x, &n, &p, &faces)) return false;
     vec3 u = contact_slip(&p, &x->motions[c->a], &x->motions[c->b]);
     s->t = t, s->g = vec3_dot(u, place->slip_start), s->rate = NAN, s->faces = true;
     return true;

@@ -420,7 +420,8 @@ abut_status exact_advance(exact *x, abut_error *error) {
  * count as that. */
 abut_status exact_start_integrator(exact *x, abut_error *error) {
     ode_config config = ode_default_config();
-    config.relative = config.absolute = x->model->tolerance.integration;
+    /* the tolerance is for the motion; errors of the many steps of a motion add up */
+    config.relative = config.absolute = 0.1 * x->model->tolerance.integration;
     abut_status status =
         ode_init(&x->integrator, &x->run->context, exact_numbers(x), &config, exact_derivative, NULL, x);
     x->integrator_ready = status == ABUT_OK;

@@ -389,14 +389,13 @@ abut_status abut_model_create(const abut_context *context, const abut_world_def 
     arena_init(&m->memory, &m->context);
     m->world = *world;
     status = make_bodies(m, world, error);
+    for (int i = 0; i < world->rolling_count && status == ABUT_OK; i++)
+        status = model_place_rolling(m, &world->rollings[i], error);
     if (status == ABUT_OK) status = make_materials(m, world, error);
     if (status == ABUT_OK) status = make_hinges(m, world, error);
     if (status == ABUT_OK) status = make_springs(m, world, error);
     if (status == ABUT_OK) status = make_forces(m, world, error);
     if (status == ABUT_OK) status = check_pairs(m, error);
-    if (status == ABUT_OK && world->rolling_count > 0)
-        status = fail(error, ABUT_UNSUPPORTED,
-                      "contact coordinates of smooth pairs are not supported by this build");
     if (status != ABUT_OK) {
         abut_model_free(m);
         return status;

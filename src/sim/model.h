@@ -73,4 +73,8 @@ bool model_may_touch(const abut_model *model, int a, int b);
 abut_status model_kinematic_motion(const abut_model *model, int body, double time, motion *m,
                                    spatial *acceleration, abut_error *error);
 
+/* Pose and velocity at the start of the free body of a smooth pair, from contact coordinates and their rates.
+ */
+abut_status model_place_rolling(abut_model *model, const abut_rolling_def *def, abut_error *error);
+
 #endif

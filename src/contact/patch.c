@@ -1,0 +1,220 @@
+/* Extremal places of patches.
+ *
+ * Everything is computed in the axes of body b, where b's patch stands still and a's moves with the relative
+ * twist.  With X(u, v) on a, Y(s, t) on b, D = X - Y and n the normal of b, the places solve
+ *
+ *     F = (n . X_u, n . X_v, D . Y_s, D . Y_t) = 0,
+ *
+ * and, as F stays zero while the bodies move, their rates solve J (u', v', s', t') = -dF/dt at fixed
+ * parameters, where
+ *
+ *     dF/dt = (n . (w x X_u), n . (w x X_v), X_t . Y_s, X_t . Y_t).
+ *
+ * From the rates follow those of the place and of the normal: the curvature terms of gap'' are exact. */
+#include "contact/patch.h"
+
+enum { ROUNDS = 40, SAMPLES = 6 };
+
+/* Solves the n x n system (n <= 4) by elimination with row pivoting; the right-hand side becomes the
+ * solution. */
+static bool solve(int n, double m[4][4], double *x) {
+    for (int k = 0; k < n; k++) {
+        int pivot = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(m[i][k]) > fabs(m[pivot][k])) pivot = i;
+        if (!(fabs(m[pivot][k]) > 1e-14)) return false;
+        for (int j = 0; j < n; j++) {
+            double swap = m[k][j];
+            m[k][j] = m[pivot][j], m[pivot][j] = swap;
+        }
+        double swap = x[k];
+        x[k] = x[pivot], x[pivot] = swap;
+        for (int i = k + 1; i < n; i++) {
+            double f = m[i][k] / m[k][k];
+            for (int j = k; j < n; j++) m[i][j] -= f * m[k][j];
+            x[i] -= f * x[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++) x[k] -= m[k][j] * x[j];
+        x[k] /= m[k][k];
+    }
+    return true;
+}
+
+/* Partials turned and shifted into other axes. */
+static abut_partials moved(const abut_partials *p, mat3 r, vec3 shift) {
+    return (abut_partials){.c = vec3_add(mat3_mul_vec(r, p->c), shift),
+                           .u = mat3_mul_vec(r, p->u),
+                           .v = mat3_mul_vec(r, p->v),
+                           .uu = mat3_mul_vec(r, p->uu),
+                           .uv = mat3_mul_vec(r, p->uv),
+                           .vv = mat3_mul_vec(r, p->vv)};
+}
+
+static bool is_inside(const abut_surface *surface, int patch, double u, double v, const abut_partials *p,
+                      double slack) {
+    double speed = fmin(vec3_length(p->u), vec3_length(p->v));
+    int edge;
+    double outside = abut_surface_outside(surface, (abut_surface_point){patch, u, v}, &edge);
+    return outside * speed <= slack;
+}
+
+/* ---- a patch and a plane */
+
+/* n is the plane's normal in the patch's axes: n . c_u = n . c_v = 0. */
+static bool find_tip(const abut_surface *surface, const element *e, vec3 n, double *u, double *v,
+                     abut_partials *p) {
+    *u = e->u, *v = e->v;
+    for (int i = 0; i < ROUNDS; i++) {
+        if (!abut_surface_evaluate(surface, e->patch, *u, *v, 2, p)) return false;
+        double f[2] = {-vec3_dot(n, p->u), -vec3_dot(n, p->v)};
+        double m[4][4] = {{vec3_dot(n, p->uu), vec3_dot(n, p->uv)}, {vec3_dot(n, p->uv), vec3_dot(n, p->vv)}};
+        if (!solve(2, m, f)) return false;
+        *u += f[0], *v += f[1];
+        if (!(fabs(*u) < 16 && fabs(*v) < 16)) return false;
+        if (fabs(f[0]) + fabs(f[1]) < 1e-15) break;
+    }
+    return abut_surface_evaluate(surface, e->patch, *u, *v, 2, p);
+}
+
+bool patch_plane(const abut_surface *surface, const element *e, const motion *ma,
+                 const element *plane_element, const motion *mb, double slack, contact_point *out,
+                 bool *inside) {
+    vec3 n = quat_rotate(mb->rotation, plane_element->d), n_rate = vec3_cross(mb->velocity.angular, n);
+    vec3 q = vec3_add(mb->center, quat_rotate(mb->rotation, plane_element->p));
+    vec3 w = ma->velocity.angular, local = quat_unrotate(ma->rotation, n);
+    vec3 local_rate = quat_unrotate(ma->rotation, vec3_sub(n_rate, vec3_cross(w, n)));
+    double u, v;
+    abut_partials p;
+    if (!find_tip(surface, e, local, &u, &v, &p)) return false;
+    double rate[2] = {-vec3_dot(local_rate, p.u), -vec3_dot(local_rate, p.v)};
+    double m[4][4] = {{vec3_dot(local, p.uu), vec3_dot(local, p.uv)},
+                      {vec3_dot(local, p.uv), vec3_dot(local, p.vv)}};
+    if (!solve(2, m, rate)) return false;
+    vec3 arm = quat_rotate(ma->rotation, vec3_add(e->p, p.c));
+    vec3 slide = quat_rotate(ma->rotation, vec3_axpy(vec3_scale(p.u, rate[0]), rate[1], p.v));
+    out->at = vec3_add(ma->center, arm);
+    out->at_rate = vec3_add(vec3_add(ma->velocity.linear, vec3_cross(w, arm)), slide);
+    out->normal = n, out->normal_rate = n_rate;
+    out->gap = vec3_dot(n, vec3_sub(out->at, q));
+    /* the outside of the patch must look at the plane */
+    *inside = is_inside(surface, e->patch, u, v, &p, slack) && vec3_dot(local, vec3_cross(p.u, p.v)) < 0;
+    return true;
+}
+
+void patch_start_plane(const abut_surface *surface, element *e, vec3 normal) {
+    double deepest = INFINITY, corners[ABUT_SIDES_MOST][2];
+    int sides = abut_surface_domain(surface, e->patch, corners);
+    (void)sides;
+    for (int i = 0; i <= SAMPLES; i++)
+        for (int j = 0; j <= SAMPLES; j++) {
+            abut_partials p;
+            double u = (double)i / SAMPLES, v = (double)j / SAMPLES;
+            abut_surface_evaluate(surface, e->patch, u, v, 0, &p);
+            double depth = vec3_dot(normal, p.c);
+            if (depth < deepest) deepest = depth, e->u = u, e->v = v;
+        }
+}
+
+/* ---- two patches */
+
+typedef struct two_places {
+    double x[4];        /* u, v, s, t */
+    abut_partials a, b; /* in the axes of body b */
+    vec3 n, n_by[2];    /* normal of b and its derivatives by s, t */
+} two_places;
+
+static bool evaluate(const abut_surface *sa, const element *a, mat3 r, vec3 shift, const abut_surface *sb,
+                     const element *b, two_places *t) {
+    abut_partials p;
+    if (!abut_surface_evaluate(sa, a->patch, t->x[0], t->x[1], 2, &p)) return false;
+    p.c = vec3_add(p.c, a->p);
+    t->a = moved(&p, r, shift);
+    if (!abut_surface_evaluate(sb, b->patch, t->x[2], t->x[3], 2, &t->b)) return false;
+    t->b.c = vec3_add(t->b.c, b->p);
+    vec3 n = vec3_cross(t->b.u, t->b.v);
+    double length = vec3_length(n);
+    if (!(length > 0)) return false;
+    t->n = vec3_scale(n, 1 / length);
+    vec3 by[2] = {vec3_add(vec3_cross(t->b.uu, t->b.v), vec3_cross(t->b.u, t->b.uv)),
+                  vec3_add(vec3_cross(t->b.uv, t->b.v), vec3_cross(t->b.u, t->b.vv))};
+    for (int i = 0; i < 2; i++)
+        t->n_by[i] = vec3_scale(vec3_axpy(by[i], -vec3_dot(t->n, by[i]), t->n), 1 / length);
+    return true;
+}
+
+/* F and its Jacobian. */
+static void equations(const two_places *t, double f[4], double m[4][4]) {
+    const abut_partials *a = &t->a, *b = &t->b;
+    vec3 n = t->n, d = vec3_sub(a->c, b->c);
+    double values[4] = {vec3_dot(n, a->u), vec3_dot(n, a->v), vec3_dot(d, b->u), vec3_dot(d, b->v)};
+    double jacobian[4][4] = {
+        {vec3_dot(n, a->uu), vec3_dot(n, a->uv), vec3_dot(t->n_by[0], a->u), vec3_dot(t->n_by[1], a->u)},
+        {vec3_dot(n, a->uv), vec3_dot(n, a->vv), vec3_dot(t->n_by[0], a->v), vec3_dot(t->n_by[1], a->v)},
+        {vec3_dot(a->u, b->u), vec3_dot(a->v, b->u), vec3_dot(d, b->uu) - vec3_dot(b->u, b->u),
+         vec3_dot(d, b->uv) - vec3_dot(b->v, b->u)},
+        {vec3_dot(a->u, b->v), vec3_dot(a->v, b->v), vec3_dot(d, b->uv) - vec3_dot(b->u, b->v),
+         vec3_dot(d, b->vv) - vec3_dot(b->v, b->v)}};
+    for (int i = 0; i < 4; i++) {
+        f[i] = values[i];
+        for (int j = 0; j < 4; j++) m[i][j] = jacobian[i][j];
+    }
+}
+
+bool patch_patch(const abut_surface *sa, const element *a, const motion *ma, const abut_surface *sb,
+                 const element *b, const motion *mb, double slack, contact_point *out, bool *inside) {
+    quat q = quat_mul(quat_conj(mb->rotation), ma->rotation);
+    mat3 r = quat_matrix(q);
+    vec3 shift = quat_unrotate(mb->rotation, vec3_sub(ma->center, mb->center));
+    two_places t = {.x = {a->u, a->v, b->u, b->v}};
+    double f[4], m[4][4], moves = 1;
+    for (int i = 0; i < ROUNDS && moves > 1e-15; i++) {
+        if (!evaluate(sa, a, r, shift, sb, b, &t)) return false;
+        equations(&t, f, m);
+        if (!solve(4, m, f)) return false;
+        moves = 0;
+        for (int k = 0; k < 4; k++) {
+            t.x[k] -= f[k];
+            moves = fmax(moves, fabs(f[k]));
+            if (!(fabs(t.x[k]) < 16)) return false;
+        }
+    }
+    if (!evaluate(sa, a, r, shift, sb, b, &t)) return false;
+    /* relative twist of a in the axes of b, at a's centre of mass */
+    vec3 w = quat_unrotate(mb->rotation, vec3_sub(ma->velocity.angular, mb->velocity.angular));
+    vec3 v_center = vec3_sub(ma->velocity.linear, motion_velocity_at(mb, ma->center));
+    vec3 x_rate = vec3_add(quat_unrotate(mb->rotation, v_center), vec3_cross(w, vec3_sub(t.a.c, shift)));
+    double rate[4] = {-vec3_dot(t.n, vec3_cross(w, t.a.u)), -vec3_dot(t.n, vec3_cross(w, t.a.v)),
+                      -vec3_dot(x_rate, t.b.u), -vec3_dot(x_rate, t.b.v)};
+    equations(&t, f, m);
+    if (!solve(4, m, rate)) return false;
+    vec3 slide = vec3_axpy(vec3_scale(t.b.u, rate[2]), rate[3], t.b.v);
+    vec3 turn = vec3_axpy(vec3_scale(t.n_by[0], rate[2]), rate[3], t.n_by[1]);
+    vec3 arm = quat_rotate(mb->rotation, t.b.c);
+    out->at = vec3_add(mb->center, arm);
+    out->at_rate = vec3_add(motion_velocity_at(mb, out->at), quat_rotate(mb->rotation, slide));
+    out->normal = quat_rotate(mb->rotation, t.n);
+    out->normal_rate =
+        vec3_add(vec3_cross(mb->velocity.angular, out->normal), quat_rotate(mb->rotation, turn));
+    out->gap = vec3_dot(t.n, vec3_sub(t.a.c, t.b.c));
+    *inside = is_inside(sa, a->patch, t.x[0], t.x[1], &t.a, slack) &&
+              is_inside(sb, b->patch, t.x[2], t.x[3], &t.b, slack) &&
+              vec3_dot(t.n, vec3_cross(t.a.u, t.a.v)) < 0;
+    return true;
+}
+
+/* The nearest pair of samples. */
+void patch_start_patch(const abut_surface *sa, element *a, pose a_in_b, const abut_surface *sb, element *b) {
+    double least = INFINITY;
+    for (int i = 0; i <= SAMPLES * SAMPLES; i++)
+        for (int j = 0; j <= SAMPLES * SAMPLES; j++) {
+            double x[4] = {(i % SAMPLES + 0.5) / SAMPLES, (double)(i / SAMPLES) / SAMPLES,
+                           (j % SAMPLES + 0.5) / SAMPLES, (double)(j / SAMPLES) / SAMPLES};
+            abut_partials p, q;
+            abut_surface_evaluate(sa, a->patch, x[0], x[1], 0, &p);
+            abut_surface_evaluate(sb, b->patch, x[2], x[3], 0, &q);
+            double distance = vec3_distance(pose_point(a_in_b, vec3_add(p.c, a->p)), vec3_add(q.c, b->p));
+            if (distance < least) least = distance, a->u = x[0], a->v = x[1], b->u = x[2], b->v = x[3];
+        }
+}
