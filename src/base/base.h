@@ -29,6 +29,11 @@ void *mem_alloc(const abut_context *context, size_t count, size_t size);
 void *mem_calloc(const abut_context *context, size_t count, size_t size);
 void *mem_resize(const abut_context *context, void *block, size_t old_count, size_t new_count, size_t size);
 void mem_free(const abut_context *context, void *block, size_t count, size_t size);
+/* Says that all of a fresh block will be written soon: systems that can then map its pages in one call, not
+ * by one fault each.  Only for blocks of at least MEM_LARGE bytes from the default allocator; otherwise
+ * nothing. */
+enum { MEM_LARGE = 1 << 20 };
+void mem_expect(const abut_context *context, void *block, size_t bytes);
 
 /* Growing arrays.
  *     typedef ARRAY(int) int_array;

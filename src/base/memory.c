@@ -5,9 +5,13 @@
  *
  * Blocks behind `current` are empty and wait for reuse, so restore never frees.
  */
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/base.h"
 
 #include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 static bool multiply(size_t count, size_t size, size_t *bytes) {
     return !__builtin_mul_overflow(count, size, bytes);
@@ -52,6 +56,19 @@ void mem_free(const abut_context *context, void *block, size_t count, size_t siz
         context->allocator.release(context->allocator.user, block, bytes > 0 ? bytes : 1);
     else if (!(context && context->allocator.allocate))
         free(block);
+}
+
+void mem_expect(const abut_context *context, void *block, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    const uintptr_t page = 4096;
+    if (!block || bytes < MEM_LARGE || (context && context->allocator.allocate)) return;
+    /* whole pages inside of the block; other page sizes, old systems and refusals change nothing */
+    uintptr_t start = (uintptr_t)block, first = (start + page - 1) & ~(page - 1);
+    uintptr_t end = (start + bytes) & ~(page - 1);
+    (void)madvise((char *)block + (first - start), end - first, MADV_POPULATE_WRITE);
+#else
+    (void)context, (void)block, (void)bytes;
+#endif
 }
 
 /* Grows geometrically (by half), so that n pushes cost O(n). */

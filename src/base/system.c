@@ -19,6 +19,7 @@ static abut_status read_stream(const abut_context *context, FILE *stream, size_t
                                char **bytes, size_t *size, abut_error *error) {
     char *buffer = mem_alloc(context, expected + 1, 1);
     if (!buffer) return fail_memory(error);
+    mem_expect(context, buffer, expected);
     size_t got = fread(buffer, 1, expected, stream);
     if (got != expected) {
         mem_free(context, buffer, expected + 1, 1);

@@ -216,8 +216,8 @@ static uint64_t place(uint64_t *end, int64_t count, size_t size) {
     return at;
 }
 
-static abut_solid *make_block(const border *b, int32_t shell_count) {
-    const topology *t = b->t;
+static abut_solid *make_block(border *b, int32_t shell_count) {
+    topology *t = b->t;
     abut_solid h = {.magic = SOLID_MAGIC, .version = SOLID_VERSION};
     for (int32_t v = 0; v < t->vertex_count; v++) h.vertex_count += b->valence[v] > 0 && !b->straight[v];
     for (int32_t i = 0; i < b->corner_count; i++) h.coedge_count += !b->straight[t->vertex[b->corners[i]]];
@@ -235,7 +235,9 @@ static abut_solid *make_block(const border *b, int32_t shell_count) {
     h.file_faces = place(&end, h.file_face_count, sizeof(int32_t));
     h.bytes = end;
     h.origin = t->origin, h.diagonal = t->diagonal, h.weld = t->weld;
+    scratch_trim(&t->memory); /* the peak is here */
     abut_solid *s = mem_calloc(t->context, 1, end);
+    mem_expect(t->context, s, end);
     if (s) *s = h;
     return s;
 }

@@ -35,6 +35,7 @@ void *scratch_take(scratch *s, int64_t count, size_t size) {
     assert(s->used < SCRATCH_BLOCKS);
     void *block = s->used < SCRATCH_BLOCKS ? mem_alloc(s->context, 1, bytes) : NULL;
     if (!block) return NULL;
+    mem_expect(s->context, block, bytes);
     s->items[s->used].block = block;
     s->items[s->used].bytes = bytes;
     s->items[s->used++].waiting = false;
@@ -53,6 +54,11 @@ void scratch_drop(scratch *s, void *block) {
         if (s->kept > s->keep) release(s, i);
         return;
     }
+}
+
+void scratch_trim(scratch *s) {
+    for (int i = s->used - 1; i >= 0; i--)
+        if (s->items[i].waiting) release(s, i);
 }
 
 void scratch_free(scratch *s) {

@@ -31,6 +31,7 @@ typedef struct scratch {
 void *scratch_take(scratch *s, int64_t count, size_t size);  /* not cleared; NULL when memory is out */
 void *scratch_clear(scratch *s, int64_t count, size_t size); /* cleared */
 void scratch_drop(scratch *s, void *block);                  /* NULL is allowed */
+void scratch_trim(scratch *s);                               /* frees those that wait */
 void scratch_free(scratch *s);
 
 /* Sorts by key, stably (radix sort; `scratch_items` has the same size). */
