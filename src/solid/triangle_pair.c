@@ -154,6 +154,14 @@ static bool is_round(const topology *t, int32_t start, int32_t corners, int u, i
     return crossings == 1 && corners == 0; /* corners are left where another sheet ends in the vertex */
 }
 
+/* The axis along which the triangle of corner c shows the most of its area. */
+static int best_axis(const topology *t, int32_t c) {
+    vec3 at = topology_at(t, c);
+    vec3 lean = vec3_abs(vec3_cross(vec3_sub(topology_at(t, topology_next(t, c)), at),
+                                    vec3_sub(topology_at(t, topology_prev(t, c)), at)));
+    return lean.x >= lean.y && lean.x >= lean.z ? 0 : lean.y >= lean.z ? 1 : 2;
+}
+
 bool intersect_round_vertices(topology *t, bool *round) {
     int32_t *corner = scratch_take(&t->memory, t->vertex_count, sizeof *corner);
     int32_t *corners = scratch_clear(&t->memory, t->vertex_count, sizeof *corners);
@@ -170,7 +178,9 @@ bool intersect_round_vertices(topology *t, bool *round) {
     }
     for (int32_t v = 0; v < t->vertex_count; v++) {
         round[v] = false;
-        for (int axis = 0; axis < 3 && corner[v] >= 0 && !round[v]; axis++)
+        if (corner[v] < 0) continue;
+        int first = best_axis(t, corner[v]); /* mostly the only one that is tried */
+        for (int axis = first; axis < first + 3 && !round[v]; axis++)
             round[v] = is_round(t, corner[v], corners[v], (axis + 1) % 3, (axis + 2) % 3);
     }
     scratch_drop(&t->memory, corner);
