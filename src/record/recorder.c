@@ -3,9 +3,11 @@
  * All rows go through prepared statements inside a transaction that is committed every fifth of a second: a
  * process that is killed leaves a file that opens with everything up to the last commit.  A snapshot row says
  * which event and segment come next, so that resuming can remove what was written behind it. */
+#define _XOPEN_SOURCE 700
 #include "record/geometry.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef enum statement {
     INSERT_FRAME,
@@ -131,6 +133,14 @@ static abut_status write_set(abut_recorder *r, abut_error *error) {
     return set_meta(r, "set", text, error);
 }
 
+/* The folder from the root: the recording may be read from anywhere. */
+static abut_status write_folder(abut_recorder *r, const abut_scene *scene, abut_error *error) {
+    char *folder = realpath(abut_scene_folder(scene), NULL);
+    abut_status status = set_meta(r, "folder", folder ? folder : abut_scene_folder(scene), error);
+    free(folder);
+    return status;
+}
+
 static abut_status write_head(abut_recorder *r, const abut_scene *scene, const abut_model *model,
                               abut_error *error) {
     const abut_world_def *w = abut_scene_world(scene);
@@ -138,7 +148,7 @@ static abut_status write_head(abut_recorder *r, const abut_scene *scene, const a
     abut_status status = set_meta_number(r, "version", RECORD_VERSION, error);
     if (status == ABUT_OK) status = set_meta(r, "abut", abut_version(), error);
     if (status == ABUT_OK) status = set_meta(r, "scene", abut_scene_name(scene), error);
-    if (status == ABUT_OK) status = set_meta(r, "folder", abut_scene_folder(scene), error);
+    if (status == ABUT_OK) status = write_folder(r, scene, error);
     if (status == ABUT_OK) status = set_meta(r, "source", abut_scene_source(scene, &size), error);
     if (status == ABUT_OK) status = set_meta(r, "mode", w->mode == ABUT_LIVE ? "live" : "exact", error);
     if (status == ABUT_OK) status = set_meta(r, "title", w->title ? w->title : "", error);

@@ -208,12 +208,15 @@ int64_t abut_recording_find_frame(abut_recording *r, double time) {
 
 /* The entry of the body in the segment that the query stands on; -1: not in it, or damaged. */
 static int segment_entry(sqlite3_stmt *s, int body) {
-    const int32_t *bodies = sqlite3_column_blob(s, 3);
-    int count = sqlite3_column_bytes(s, 3) / (int)sizeof *bodies;
+    const char *bodies = sqlite3_column_blob(s, 3); /* blobs need not be aligned */
+    int count = sqlite3_column_bytes(s, 3) / (int)sizeof(int32_t);
     size_t wanted = (size_t)count * ABUT_SEGMENT_NUMBERS * ABUT_SEGMENT_COEFFICIENTS * sizeof(double);
     if ((size_t)sqlite3_column_bytes(s, 4) < wanted) return -1;
-    for (int i = 0; i < count; i++)
-        if (bodies[i] == body) return i;
+    for (int i = 0; i < count; i++) {
+        int32_t entry;
+        memcpy(&entry, bodies + (size_t)i * sizeof entry, sizeof entry);
+        if (entry == body) return i;
+    }
     return -1;
 }
 
@@ -239,14 +242,14 @@ abut_status abut_recording_motion(abut_recording *r, int body, double time, abut
     while (!found && sqlite3_step(s) == SQLITE_ROW) {
         int entry = segment_entry(s, body);
         if (entry < 0) continue;
-        const double *coefficients = sqlite3_column_blob(s, 4);
+        const char *coefficients = sqlite3_column_blob(s, 4);
         abut_segment g = {.start = sqlite3_column_double(s, 0),
                           .end = sqlite3_column_double(s, 1),
                           .step = sqlite3_column_double(s, 2)};
         double *copy = mem_alloc(&r->context, ABUT_SEGMENT_NUMBERS * ABUT_SEGMENT_COEFFICIENTS, sizeof *copy);
         if (!copy) break;
         size_t size = ABUT_SEGMENT_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
-        memcpy(copy, coefficients + (size_t)entry * size,
+        memcpy(copy, coefficients + (size_t)entry * size * sizeof *copy,
                size * sizeof *copy); /* blobs need not be aligned */
         g.coefficients = copy;
         *motion = abut_segment_motion(&g, 0, fmin(time, r->end));

@@ -93,6 +93,7 @@ static bool add_touch(exact *x, const exact_near *n, const contact_point *p, int
 /* Moves the entries from `first` on to the front: they replace the old ones. */
 static void drop_front(exact *x, int64_t first) {
     int64_t count = x->contacts.count - first;
+    if (first == 0) return;
     memmove(x->contacts.data, x->contacts.data + first, (size_t)count * sizeof *x->contacts.data);
     memmove(x->touches.data, x->touches.data + first, (size_t)count * sizeof *x->touches.data);
     x->contacts.count = x->touches.count = count;

@@ -43,7 +43,7 @@ static void judge_face(const abut_solid *s, int32_t f, bool strict) {
     qsort(side, (size_t)sides, sizeof *side, by_key);
     for (int64_t i = 0; i < sides; i++) {
         if (i > 0) assert_true(side[i] != side[i - 1]);
-        int64_t opposite = side[i] << 32 | (int64_t)((uint64_t)side[i] >> 32);
+        int64_t opposite = (int64_t)((uint64_t)side[i] << 32 | (uint64_t)side[i] >> 32);
         assert_non_null(bsearch(&opposite, side, (size_t)sides, sizeof *side, by_key));
     }
     assert_true(fabs(area - face->area) <= 1e-12 * face->area);
