@@ -143,7 +143,8 @@ abut_status abut_sim_create(const abut_context *context, const abut_model *model
                             const abut_sim_options *options, abut_sim **out, abut_error *error) {
     *out = NULL;
     abut_sim *run;
-    abut_status status = allocate_run(context, model, options, &run, error);
+    abut_status status = run_check_start(model, error);
+    if (status == ABUT_OK) status = allocate_run(context, model, options, &run, error);
     if (status != ABUT_OK) return status;
     /* what touches at the start, and impacts of bodies that start towards each other */
     status = exact_frame(run, run->state->time, error);

@@ -218,6 +218,36 @@ static void runs_repeat_and_resume_bit_for_bit(void **state) {
     finish(&a), finish(&b), finish(&c);
 }
 
+/* Bodies that overlap at the start are refused, all of them named, with a shift that frees them; touching
+ * ones, and fixed ones, are not. */
+static void overlap_at_the_start_is_refused(void **state) {
+    (void)state;
+    static const char text[] =
+        FLOOR "body { name = 'a', shape = solid.box {1, 1, 1}, position = {0, 0, 0.4} }\n"
+              "body { name = 'b', shape = solid.box {1, 1, 1}, position = {0.75, 0, 2} }\n"
+              "body { name = 'c', shape = solid.box {1, 1, 1}, position = {0, 0, 2} }\n"
+              "body { name = 'd', shape = sphere {0.5}, position = {-0.5, 0, 2.9} }\n"
+              "body { name = 'wall', shape = solid.box {1, 1, 1}, position = {9, 0, 0}, fixed = true }";
+    abut_error error = {0};
+    abut_scene *scene = NULL;
+    abut_model *model = NULL;
+    abut_sim *sim = NULL;
+    assert_int_equal(abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &scene, &error),
+                     ABUT_OK);
+    assert_int_equal(abut_model_create(NULL, abut_scene_world(scene), &model, &error), ABUT_OK);
+    abut_overlap found[8];
+    assert_int_equal(abut_model_overlaps(model, found, 8), 3);
+    assert_true(found[0].body[0] == 1 && found[0].body[1] == 0);
+    close_to(found[0].depth, 0.1, 1e-12);
+    close_to(found[0].shift.z, 0.1, 1e-12);
+    close_to(fabs(found[1].shift.x), 0.25, 1e-12); /* the two boxes */
+    close_to(found[2].depth, 0.1, 1e-6);           /* the ball sinks 0.1 into c */
+    assert_int_equal(abut_sim_create(NULL, model, NULL, &sim, &error), ABUT_INVALID);
+    assert_non_null(strstr(error.message, "`a` and `floor`"));
+    abut_model_free(model);
+    abut_scene_free(scene);
+}
+
 /* A definition that makes no sense is refused with a message. */
 static void bad_worlds_are_refused(void **state) {
     (void)state;
@@ -250,6 +280,7 @@ int main(void) {
         cmocka_unit_test(nothing_tunnels),
         cmocka_unit_test(a_double_pendulum_keeps_its_energy),
         cmocka_unit_test(runs_repeat_and_resume_bit_for_bit),
+        cmocka_unit_test(overlap_at_the_start_is_refused),
         cmocka_unit_test(bad_worlds_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
