@@ -18,7 +18,8 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
 #define COMMAND_LIST(X)                                                                                      \
     X(bench, "[NAME]", "the built-in benchmarks")                                                            \
     X(certify, "REC [--json]", "looks at the recorded states again by other means: were the promises kept?") \
-    X(check, "FILE [--fix OUT] [--json]", "says what is wrong with a mesh, where, and how to fix it")        \
+    X(check, "FILE [--fix OUT] [--json]",                                                                    \
+      "says what is wrong with a mesh or a scene, where, and how to fix it")                                 \
     X(classify, "MESH [--tolerance E] [--json]",                                                             \
       "where points and segments from standard input lie: inside, outside, or on which entity")              \
     X(contacts, "REC --at T [--json]", "contact regions at a time, with normals, forces and friction state") \

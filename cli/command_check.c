@@ -1,5 +1,6 @@
 /* abut check MESH: what is wrong with a mesh, where, and what to do; with --fix the safe repairs, listed one
  * by one.  Exit status: 0 a solid (warnings allowed), 1 it has defects, 2 it cannot be read. */
+#include "check_scene.h"
 #include "cli.h"
 
 #include <inttypes.h>
@@ -146,6 +147,10 @@ int command_check(int argc, char **argv) {
     int status = cli_parse(&call, argc, argv, &stop);
     if (status != EXIT_DONE || stop) return status;
     c.path = call.positional[0];
+    if (check_is_scene(c.path)) {
+        if (c.fix) return cli_complain("check: --fix mends meshes; a scene is yours to change");
+        return check_scene(c.path, json);
+    }
     abut_error error = {0};
     if (check(&c, &error) != ABUT_OK) {
         status = cli_error(&error);
