@@ -31,41 +31,39 @@ static void collect(collection *c, vec3 a, vec3 b, double gap, abut_feature fa, 
 static abut_feature vertex(int32_t id) { return (abut_feature){ABUT_FEATURE_VERTEX, id}; }
 static abut_feature face(int32_t id) { return (abut_feature){ABUT_FEATURE_FACE, id}; }
 
-/* ---- thinning out: the deepest, the farthest from it, the widest triangle with both, the farthest outside
- * of that */
+/* ---- thinning out */
 
 static double area(vec3 n, vec3 a, vec3 b, vec3 c) {
     return vec3_dot(n, vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
 }
 
-static void thin_out(const collection *c, vec3 n, manifold *out) {
-    const manifold_point *p = c->points;
-    out->count = c->count < MANIFOLD_POINTS ? c->count : MANIFOLD_POINTS;
-    if (c->count <= MANIFOLD_POINTS) {
-        memcpy(out->points, p, (size_t)c->count * sizeof *p);
+void manifold_thin_out(const manifold_point *p, int count, vec3 n, manifold *out) {
+    out->count = count < MANIFOLD_POINTS ? count : MANIFOLD_POINTS;
+    if (count <= MANIFOLD_POINTS) {
+        memcpy(out->points, p, (size_t)count * sizeof *p);
         return;
     }
     int pick[4] = {0, 0, 0, 0};
-    for (int i = 1; i < c->count; i++)
+    for (int i = 1; i < count; i++)
         if (p[i].gap < p[pick[0]].gap) pick[0] = i;
     double most = -1, wide = 0, other = 0;
-    for (int i = 0; i < c->count; i++) {
+    for (int i = 0; i < count; i++) {
         double d = vec3_length2(vec3_sub(p[i].at, p[pick[0]].at));
         if (d > most) most = d, pick[1] = i;
     }
-    for (int i = 0; i < c->count; i++) {
+    for (int i = 0; i < count; i++) {
         double s = area(n, p[pick[0]].at, p[pick[1]].at, p[i].at);
         if (fabs(s) > fabs(wide)) wide = s, pick[2] = i;
     }
     /* beyond which side of the triangle, and how far */
-    for (int i = 0; i < c->count; i++)
+    for (int i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) {
             double s = area(n, p[pick[k]].at, p[pick[(k + 1) % 3]].at, p[i].at) * (wide > 0 ? -1 : 1);
             if (s > other) other = s, pick[3] = i;
         }
     /* in the order of the polygon, so that the same points come in the same order */
     out->count = 0;
-    for (int i = 0; i < c->count; i++)
+    for (int i = 0; i < count; i++)
         if (i == pick[0] || i == pick[1] || (i == pick[2] && wide != 0) || (i == pick[3] && other > 0))
             out->points[out->count++] = p[i];
 }
@@ -223,7 +221,7 @@ static vec3 collide_general(const abut_convex *a, pose pa, const abut_convex *b,
 
 /* ---- */
 
-static void turn_round(manifold *m) {
+void manifold_turn(manifold *m) {
     m->normal = vec3_neg(m->normal);
     for (int i = 0; i < m->count; i++) m->points[i].id = m->points[i].id << 32 | m->points[i].id >> 32;
 }
@@ -232,11 +230,11 @@ void manifold_collide(const manifold_shape *a, pose pa, const manifold_shape *b,
                       const manifold_config *config, abut_convex_cache *cache, manifold *out) {
     collection c;
     c.count = 0, c.reach = config->reach;
-    out->count = 0, out->normal = vec3_zero();
+    out->count = 0, out->normal = vec3_zero(), out->key = 0;
     if (a->is_halfspace || (is_round(a) && !b->is_halfspace && !is_round(b))) {
         if (b->is_halfspace) return; /* two half-spaces */
         manifold_collide(b, pb, a, pa, config, cache, out);
-        turn_round(out);
+        manifold_turn(out);
         return;
     }
     if (b->is_halfspace) {
@@ -250,5 +248,5 @@ void manifold_collide(const manifold_shape *a, pose pa, const manifold_shape *b,
                  collide_hull_round(&a->convex, pa, &b->convex, pb, config->angle, &c, &out->normal))) {
         out->normal = collide_general(&a->convex, pa, &b->convex, pb, config, cache, &c);
     }
-    thin_out(&c, out->normal, out);
+    manifold_thin_out(c.points, c.count, out->normal, out);
 }

@@ -32,7 +32,8 @@ typedef struct manifold_point {
 } manifold_point;
 
 typedef struct manifold {
-    vec3 normal; /* unit, from B to A */
+    vec3 normal;  /* unit, from B to A */
+    uint64_t key; /* of the two parts, 0 for convex shapes */
     int count;
     manifold_point points[MANIFOLD_POINTS];
 } manifold;
@@ -52,5 +53,12 @@ void manifold_collide(const manifold_shape *a, pose pa, const manifold_shape *b,
                       const manifold_config *config, abut_convex_cache *cache, manifold *out);
 
 uint64_t manifold_id(abut_feature a, abut_feature b);
+
+/* Keeps at most four of the points: the deepest, the farthest from it, the widest triangle with both, the
+ * farthest outside of that; in their order. */
+void manifold_thin_out(const manifold_point *points, int count, vec3 normal, manifold *out);
+
+/* Exchanges the roles of A and B. */
+void manifold_turn(manifold *m);
 
 #endif

@@ -1,0 +1,28 @@
+/* What the files of a collider share. */
+#ifndef CONTACT_COLLIDER_PARTS_H
+#define CONTACT_COLLIDER_PARTS_H
+
+#include "contact/collider.h"
+#include "convex/shape.h"
+
+typedef enum collider_kind {
+    COLLIDER_NONE, /* touches nothing */
+    COLLIDER_CONVEX,
+    COLLIDER_HALFSPACE,
+    COLLIDER_CAVITY
+} collider_kind;
+
+struct collider {
+    collider_kind kind;
+    abut_shape shape;
+    manifold_shape convex; /* of a half-space: itself; of a solid with dents: its hull */
+    abut_hull *hull;       /* owned: of a solid */
+    box bounds;            /* shape axes */
+    double core;
+};
+
+/* collider_cavity.c: A inside the ball of B, normals towards its centre. */
+int collider_collide_cavity(const collider *a, pose pa, const collider *b, pose pb,
+                            const manifold_config *config, manifold *out, int room);
+
+#endif

@@ -1,0 +1,157 @@
+/* Colliders: bounds that hold every support point and no more, one manifold for convex pairs, the farthest
+ * points inside a cavity against sampling. */
+#include "contact/collider.h"
+#include "convex/shape.h"
+#include "support.h"
+
+#define assert_near(got, want, tolerance)                                                        \
+    do {                                                                                         \
+        double near_got = (got), near_want = (want);                                             \
+        if (!(fabs(near_got - near_want) <= (tolerance)))                                        \
+            print_error("%s:%d: %.17g is not %.17g\n", __FILE__, __LINE__, near_got, near_want); \
+        assert_true(fabs(near_got - near_want) <= (tolerance));                                  \
+    } while (0)
+
+static collider *make(abut_shape shape) {
+    collider *c = NULL;
+    abut_error error;
+    if (collider_create(NULL, &shape, &c, &error) != ABUT_OK) fail_msg("%s", error.message);
+    return c;
+}
+
+static const manifold_config wide = {.reach = INFINITY, .angle = 0.2};
+
+/* A tight box: on each side the support mapping reaches it (curved shapes), or no farther (solids). */
+static void test_bounds(void **state) {
+    (void)state;
+    abut_solid *solid = NULL;
+    assert_int_equal(abut_solid_box(NULL, 1, 2, 3, &solid, NULL), ABUT_OK);
+    abut_shape shapes[] = {abut_shape_sphere(0.7), abut_shape_capsule(0.3, 1.1),
+                           abut_shape_cylinder(0.5, 0.8), abut_shape_ellipsoid(1, 0.5, 0.2)};
+    abut_convex convex[] = {abut_convex_sphere(0.7), abut_convex_capsule(0.3, 1.1),
+                            abut_convex_cylinder(0.5, 0.8), abut_convex_ellipsoid(1, 0.5, 0.2)};
+    uint64_t seed = 3;
+    for (int k = 0; k < 4; k++) {
+        collider *c = make(shapes[k]);
+        for (int i = 0; i < 100; i++) {
+            pose p = support_pose(&seed, 5);
+            box b = collider_bounds(c, p);
+            for (int axis = 0; axis < 3; axis++) {
+                vec3 d = {axis == 0, axis == 1, axis == 2};
+                vec3 up = pose_point(p, abut_convex_support(&convex[k], pose_unvector(p, d)));
+                vec3 down = pose_point(p, abut_convex_support(&convex[k], pose_unvector(p, vec3_neg(d))));
+                assert_near(vec3_at(b.upper, axis), vec3_at(up, axis), 1e-12);
+                assert_near(vec3_at(b.lower, axis), vec3_at(down, axis), 1e-12);
+            }
+        }
+        assert_near(collider_radius(c, vec3_zero()), shape_radius(&convex[k]), 1e-12);
+        collider_free(NULL, c);
+    }
+    collider *c = make(abut_shape_solid(solid));
+    assert_near(collider_radius(c, vec3_zero()), sqrt(14) / 2, 1e-12);
+    box b = collider_bounds(c, (pose){{1, 1, 1}, {sqrt(0.5), 0, 0, sqrt(0.5)}}); /* x to y, y to -x */
+    assert_near(b.lower.x, 0, 1e-12);
+    assert_near(b.upper.y, 1.5, 1e-12);
+    assert_near(b.upper.z, 2.5, 1e-12);
+    collider_free(NULL, c), abut_solid_free(NULL, solid);
+    c = make(abut_shape_halfspace(vec3_make(0, 0, 1), 0));
+    assert_false(collider_is_bounded(c));
+    collider_free(NULL, c);
+}
+
+/* The least gap R - |x - c| of each shape, against 20000 support points. */
+static void test_cavity(void **state) {
+    (void)state;
+    abut_solid *solid = NULL;
+    assert_int_equal(abut_solid_box(NULL, 0.6, 0.4, 0.8, &solid, NULL), ABUT_OK);
+    abut_shape shapes[] = {abut_shape_solid(solid), abut_shape_sphere(0.4), abut_shape_capsule(0.2, 0.6),
+                           abut_shape_cylinder(0.3, 0.5), abut_shape_ellipsoid(0.5, 0.3, 0.4)};
+    abut_convex curved[] = {{0},
+                            abut_convex_sphere(0.4),
+                            abut_convex_capsule(0.2, 0.6),
+                            abut_convex_cylinder(0.3, 0.5),
+                            abut_convex_ellipsoid(0.5, 0.3, 0.4)};
+    collider *ball = make(abut_shape_cavity(2));
+    uint64_t seed = 5;
+    for (int k = 0; k < 5; k++) {
+        collider *c = make(shapes[k]);
+        for (int i = 0; i < 20; i++) {
+            pose p = support_pose(&seed, 0.9), q = support_pose(&seed, 0.1);
+            manifold out[COLLIDER_ROOM];
+            int count = collider_collide(c, p, ball, q, &wide, NULL, 0, out, COLLIDER_ROOM);
+            assert_true(count > 0);
+            double got = INFINITY, want = INFINITY;
+            for (int m = 0; m < count; m++) {
+                double gap = out[m].points[0].gap;
+                got = fmin(got, gap);
+                /* the surfaces lie half a gap to both sides of the point, and the normal leads to the middle
+                 */
+                vec3 on_ball = vec3_axpy(out[m].points[0].at, -gap / 2, out[m].normal);
+                assert_near(vec3_distance(on_ball, q.position), 2, 1e-9);
+                assert_near(vec3_dot(out[m].normal, vec3_sub(q.position, on_ball)), 2, 1e-9);
+            }
+            for (int s = 0; s < 20000; s++) {
+                vec3 d = support_direction(&seed), x;
+                if (k == 0)
+                    x = vec3_make(d.x > 0 ? 0.3 : -0.3, d.y > 0 ? 0.2 : -0.2, d.z > 0 ? 0.4 : -0.4);
+                else
+                    x = abut_convex_support(&curved[k], d);
+                want = fmin(want, 2 - vec3_distance(pose_point(p, x), q.position));
+            }
+            assert_true(got <= want + 1e-12);
+            assert_near(got, want, 2e-3);
+        }
+        collider_free(NULL, c);
+    }
+    collider_free(NULL, ball), abut_solid_free(NULL, solid);
+}
+
+/* Two boxes face to face, and on the half-space: one manifold of four points with the gap. */
+static void test_convex(void **state) {
+    (void)state;
+    abut_solid *solid = NULL;
+    assert_int_equal(abut_solid_box(NULL, 1, 1, 1, &solid, NULL), ABUT_OK);
+    collider *c = make(abut_shape_solid(solid)), *floor = make(abut_shape_halfspace(vec3_make(0, 0, 1), 0));
+    manifold m[COLLIDER_ROOM];
+    abut_convex_cache cache[1] = {{0}};
+    pose up = {{0.25, 0, 1.01}, {1, 0, 0, 0}}, down = {{0, 0, 0}, {1, 0, 0, 0}};
+    assert_int_equal(collider_room(c, c), 1);
+    assert_int_equal(
+        collider_collide(c, up, c, down, &(manifold_config){0.02, 0.2}, cache, 1, m, COLLIDER_ROOM), 1);
+    assert_int_equal(m[0].count, 4);
+    for (int i = 0; i < 4; i++) assert_near(m[0].points[i].gap, 0.01, 1e-12);
+    assert_near(m[0].normal.z, 1, 1e-12);
+    assert_int_equal(
+        collider_collide(floor, down, c, up, &(manifold_config){1, 0.2}, cache, 1, m, COLLIDER_ROOM), 1);
+    assert_near(m[0].normal.z, -1, 1e-12);
+    assert_near(m[0].points[0].gap, 0.51, 1e-12);
+    assert_int_equal(collider_collide(floor, down, floor, up, &wide, cache, 1, m, COLLIDER_ROOM), 0);
+    collider_free(NULL, c), collider_free(NULL, floor), abut_solid_free(NULL, solid);
+}
+
+static abut_status create_and_free(const abut_context *context, void *user) {
+    abut_shape shape = abut_shape_solid(user);
+    collider *c = NULL;
+    abut_status status = collider_create(context, &shape, &c, NULL);
+    collider_free(context, c);
+    return status;
+}
+
+static void test_memory_and_refusal(void **state) {
+    (void)state;
+    abut_solid *solid = NULL;
+    assert_int_equal(abut_solid_torus(NULL, 1, 0.3, 8, 6, &solid, NULL), ABUT_OK);
+    assert_true(support_fail_each(create_and_free, solid) > 1);
+    abut_solid_free(NULL, solid);
+    collider *c = NULL;
+    abut_error error;
+    abut_shape bad[] = {abut_shape_sphere(-1), abut_shape_halfspace(vec3_zero(), 0), abut_shape_cavity(NAN)};
+    for (int i = 0; i < 3; i++) assert_int_equal(collider_create(NULL, &bad[i], &c, &error), ABUT_INVALID);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounds), cmocka_unit_test(test_cavity),
+                                       cmocka_unit_test(test_convex),
+                                       cmocka_unit_test(test_memory_and_refusal)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
