@@ -66,6 +66,32 @@ ABUT_API double abut_recording_end(const abut_recording *recording); /* time of 
 /* A value of the table `meta`; NULL when missing.  Lives until the recording is closed. */
 ABUT_API const char *abut_recording_meta(abut_recording *recording, const char *key);
 
+/* A body as it was when the recording began. */
+typedef struct abut_recorded_body {
+    const char *name;
+    char shape[16]; /* word */
+    double mass;    /* infinite: fixed or kinematic */
+    bool fixed;
+    abut_vec3 center; /* of mass, in shape axes: where the motions are */
+    float color[4];
+    int geometry;
+} abut_recorded_body;
+ABUT_API abut_status abut_recording_body(abut_recording *recording, int body, abut_recorded_body *out,
+                                         abut_error *error);
+
+/* A shape as it is drawn, in shape axes: the numbers of an analytic shape (radius, length, half axes, normal,
+ * offset), or triangles and edges of a solid or a smooth surface (whose edges are the borders of its
+ * patches).  Memory is kept until the recording is closed. */
+typedef struct abut_recorded_geometry {
+    char kind[16];
+    double size[9];
+    int64_t point_count, triangle_count, edge_count;
+    const abut_vec3 *points, *normals; /* normals NULL: flat triangles */
+    const int32_t *triangles, *edges;  /* three, two numbers of points each */
+} abut_recorded_geometry;
+ABUT_API abut_status abut_recording_geometry(abut_recording *recording, int geometry,
+                                             abut_recorded_geometry *out, abut_error *error);
+
 typedef struct abut_frame {
     double time;
     abut_energy energy;
@@ -75,6 +101,9 @@ ABUT_API abut_status abut_recording_frame(abut_recording *recording, int64_t fra
                                           abut_error *error);
 ABUT_API abut_status abut_recording_frame_motion(abut_recording *recording, int64_t frame, int body,
                                                  abut_motion *motion, abut_error *error);
+/* The motions of all bodies at a frame. */
+ABUT_API abut_status abut_recording_motions(abut_recording *recording, int64_t frame, abut_motion *motions,
+                                            abut_error *error);
 /* From the dense output; at an impact the state just after it. */
 ABUT_API abut_status abut_recording_motion(abut_recording *recording, int body, double time,
                                            abut_motion *motion, abut_error *error);

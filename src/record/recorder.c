@@ -20,7 +20,8 @@ typedef enum statement {
 } statement;
 
 static const char *const statement_texts[STATEMENTS] = {
-    [INSERT_FRAME] = "INSERT INTO frame VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [INSERT_FRAME] = "INSERT INTO frame(id, t, kinetic, potential, dissipated, work, px, py, pz, lx, ly, lz, "
+                     "deepest_overlap, motions) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_SEGMENT] = "INSERT INTO segment VALUES(?,?,?,?,?,?)",
     [INSERT_EVENT] = "INSERT INTO event VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_CONTACT] = "INSERT INTO contact VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -348,14 +349,14 @@ static abut_status write_frame(abut_recorder *r, const abut_sim *run, int bodies
     sqlite3_stmt *s = r->statements[INSERT_FRAME];
     sqlite3_bind_int64(s, 1, r->next_frame);
     sqlite3_bind_double(s, 2, abut_sim_time(run));
-    sqlite3_bind_blob64(s, 3, r->motions.data, (uint64_t)count * sizeof(double), SQLITE_STATIC);
-    sqlite3_bind_double(s, 4, e.kinetic);
-    sqlite3_bind_double(s, 5, e.potential);
-    sqlite3_bind_double(s, 6, e.dissipated);
-    sqlite3_bind_double(s, 7, e.work);
-    bind_vec3(s, 8, e.momentum);
-    bind_vec3(s, 11, e.angular_momentum);
-    sqlite3_bind_double(s, 14, abut_sim_audit(run).deepest_overlap);
+    sqlite3_bind_double(s, 3, e.kinetic);
+    sqlite3_bind_double(s, 4, e.potential);
+    sqlite3_bind_double(s, 5, e.dissipated);
+    sqlite3_bind_double(s, 6, e.work);
+    bind_vec3(s, 7, e.momentum);
+    bind_vec3(s, 10, e.angular_momentum);
+    sqlite3_bind_double(s, 13, abut_sim_audit(run).deepest_overlap);
+    sqlite3_bind_blob64(s, 14, r->motions.data, (uint64_t)count * sizeof(double), SQLITE_STATIC);
     return step(r, INSERT_FRAME, error);
 }
 

@@ -2,23 +2,27 @@
 #include "record/schema.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef enum query {
     FRAME_BY_ID,
+    NUMBERS_BY_ID,
     FRAME_BY_TIME,
     SEGMENTS_AT,
     NEXT_FRAME,
     CONTACTS_OF,
     SNAPSHOT_AT,
     META,
+    BODY_OF,
+    GEOMETRY_OF,
     QUERIES
 } query;
 
 static const char *const query_texts[QUERIES] = {
-    [FRAME_BY_ID] = "SELECT t, motions, kinetic, potential, dissipated, work, px, py, pz, lx, ly, lz, "
-                    "deepest_overlap FROM frame "
-                    "WHERE id = ?",
+    [FRAME_BY_ID] = "SELECT t, motions FROM frame WHERE id = ?",
+    [NUMBERS_BY_ID] = "SELECT t, kinetic, potential, dissipated, work, px, py, pz, lx, ly, lz, "
+                      "deepest_overlap FROM frame WHERE id = ?",
     [FRAME_BY_TIME] = "SELECT id FROM frame WHERE t BETWEEN ?1 - 1e-9 AND ?1 + 1e-9 ORDER BY abs(t - ?1)",
     [SEGMENTS_AT] = "SELECT t0, t1, step, bodies, coefficients FROM segment WHERE t0 <= ?1 AND t0 >= ?1 - ?2 "
                     "AND t1 >= ?1 ORDER BY t0 DESC, "
@@ -29,6 +33,8 @@ static const char *const query_texts[QUERIES] = {
                     "area, cx, cy, cz, determined FROM contact WHERE frame = ? ORDER BY id",
     [SNAPSHOT_AT] = "SELECT t, state FROM snapshot WHERE t <= ? ORDER BY t DESC",
     [META] = "SELECT value FROM meta WHERE key = ?",
+    [BODY_OF] = "SELECT name, shape, mass, fixed, center, color, geometry FROM body WHERE id = ?",
+    [GEOMETRY_OF] = "SELECT * FROM geometry WHERE id = ?",
 };
 
 struct abut_recording {
@@ -153,6 +159,74 @@ const char *abut_recording_meta(abut_recording *r, const char *key) {
     return value;
 }
 
+/* ---- bodies and shapes */
+
+static void column_bytes(sqlite3_stmt *s, int column, void *out, size_t size) {
+    memset(out, 0, size);
+    if ((size_t)sqlite3_column_bytes(s, column) == size) memcpy(out, sqlite3_column_blob(s, column), size);
+}
+
+abut_status abut_recording_body(abut_recording *r, int body, abut_recorded_body *out, abut_error *error) {
+    sqlite3_stmt *s = r->queries[BODY_OF];
+    sqlite3_bind_int(s, 1, body);
+    *out = (abut_recorded_body){.geometry = -1};
+    bool found = body >= 0 && body < r->body_count && sqlite3_step(s) == SQLITE_ROW;
+    if (found) {
+        out->name = r->names[body];
+        if (sqlite3_column_text(s, 1))
+            snprintf(out->shape, sizeof out->shape, "%s", (const char *)sqlite3_column_text(s, 1));
+        out->mass = sqlite3_column_type(s, 2) == SQLITE_NULL ? INFINITY : sqlite3_column_double(s, 2);
+        out->fixed = sqlite3_column_int(s, 3) != 0;
+        column_bytes(s, 4, &out->center, sizeof out->center);
+        column_bytes(s, 5, out->color, sizeof out->color);
+        out->geometry = sqlite3_column_int(s, 6);
+    }
+    sqlite3_reset(s);
+    return found ? ABUT_OK : fail_at(error, ABUT_INVALID, r->path, 0, "has no body %d", body);
+}
+
+/* A copy of a blob of `size` bytes an item; NULL and 0 where it is missing or of another length. */
+static void *keep_blob(abut_recording *r, sqlite3_stmt *s, int column, size_t size, int64_t *count) {
+    *count = 0;
+    if (column >= sqlite3_column_count(s)) return NULL;
+    size_t bytes = (size_t)sqlite3_column_bytes(s, column);
+    if (bytes == 0 || bytes % size != 0) return NULL;
+    void *copy = arena_alloc(&r->memory, bytes, 1);
+    if (copy) memcpy(copy, sqlite3_column_blob(s, column), bytes), *count = (int64_t)(bytes / size);
+    return copy;
+}
+
+static bool numbers_below(const int32_t *numbers, int64_t count, int64_t limit) {
+    for (int64_t i = 0; i < count; i++)
+        if (numbers[i] < 0 || numbers[i] >= limit) return false;
+    return true;
+}
+
+abut_status abut_recording_geometry(abut_recording *r, int geometry, abut_recorded_geometry *out,
+                                    abut_error *error) {
+    sqlite3_stmt *s = r->queries[GEOMETRY_OF];
+    sqlite3_bind_int(s, 1, geometry);
+    *out = (abut_recorded_geometry){0};
+    if (sqlite3_step(s) != SQLITE_ROW) {
+        sqlite3_reset(s);
+        return fail_at(error, ABUT_INVALID, r->path, 0, "has no geometry %d", geometry);
+    }
+    int64_t normals;
+    if (sqlite3_column_text(s, 1))
+        snprintf(out->kind, sizeof out->kind, "%s", (const char *)sqlite3_column_text(s, 1));
+    column_bytes(s, 2, out->size, sizeof out->size);
+    out->points = keep_blob(r, s, 3, sizeof(abut_vec3), &out->point_count);
+    out->triangles = keep_blob(r, s, 4, 3 * sizeof(int32_t), &out->triangle_count);
+    out->edges = keep_blob(r, s, 5, 2 * sizeof(int32_t), &out->edge_count);
+    out->normals = keep_blob(r, s, 6, sizeof(abut_vec3), &normals);
+    if (normals != out->point_count) out->normals = NULL;
+    sqlite3_reset(s);
+    if (!numbers_below(out->triangles, 3 * out->triangle_count, out->point_count) ||
+        !numbers_below(out->edges, 2 * out->edge_count, out->point_count))
+        return fail_at(error, ABUT_INVALID, r->path, 0, "geometry %d is damaged", geometry);
+    return ABUT_OK;
+}
+
 /* ---- frames */
 
 static abut_motion get_motion(const double *y) {
@@ -160,8 +234,8 @@ static abut_motion get_motion(const double *y) {
                          {y[10], y[11], y[12]}, {y[13], y[14], y[15]},    {y[16], y[17], y[18]}};
 }
 
-static abut_status find_frame(abut_recording *r, int64_t frame, abut_error *error) {
-    sqlite3_stmt *s = r->queries[FRAME_BY_ID];
+static abut_status find_frame(abut_recording *r, query which, int64_t frame, abut_error *error) {
+    sqlite3_stmt *s = r->queries[which];
     sqlite3_reset(s);
     sqlite3_bind_int64(s, 1, frame);
     if (sqlite3_step(s) == SQLITE_ROW) return ABUT_OK;
@@ -171,19 +245,19 @@ static abut_status find_frame(abut_recording *r, int64_t frame, abut_error *erro
 }
 
 abut_status abut_recording_frame(abut_recording *r, int64_t frame, abut_frame *out, abut_error *error) {
-    abut_status status = find_frame(r, frame, error);
+    abut_status status = find_frame(r, NUMBERS_BY_ID, frame, error);
     if (status != ABUT_OK) return status;
-    sqlite3_stmt *s = r->queries[FRAME_BY_ID];
-    double v[13];
-    for (int i = 0; i < 13; i++) v[i] = i == 1 ? 0 : sqlite3_column_double(s, i);
-    *out = (abut_frame){v[0], {v[2], v[3], v[4], v[5], {v[6], v[7], v[8]}, {v[9], v[10], v[11]}}, v[12]};
+    sqlite3_stmt *s = r->queries[NUMBERS_BY_ID];
+    double v[12];
+    for (int i = 0; i < 12; i++) v[i] = sqlite3_column_double(s, i);
+    *out = (abut_frame){v[0], {v[1], v[2], v[3], v[4], {v[5], v[6], v[7]}, {v[8], v[9], v[10]}}, v[11]};
     sqlite3_reset(s);
     return ABUT_OK;
 }
 
 abut_status abut_recording_frame_motion(abut_recording *r, int64_t frame, int body, abut_motion *motion,
                                         abut_error *error) {
-    abut_status status = find_frame(r, frame, error);
+    abut_status status = find_frame(r, FRAME_BY_ID, frame, error);
     if (status != ABUT_OK) return status;
     sqlite3_stmt *s = r->queries[FRAME_BY_ID];
     size_t wanted = (size_t)(body + 1) * MOTION_NUMBERS * sizeof(double);
@@ -194,6 +268,24 @@ abut_status abut_recording_frame_motion(abut_recording *r, int64_t frame, int bo
     if (!fine) return fail_at(error, ABUT_INVALID, r->path, 0, "frame %lld is damaged", (long long)frame);
     *motion = get_motion(y);
     return ABUT_OK;
+}
+
+abut_status abut_recording_motions(abut_recording *r, int64_t frame, abut_motion *motions,
+                                   abut_error *error) {
+    abut_status status = find_frame(r, FRAME_BY_ID, frame, error);
+    if (status != ABUT_OK) return status;
+    sqlite3_stmt *s = r->queries[FRAME_BY_ID];
+    size_t one = MOTION_NUMBERS * sizeof(double);
+    bool fine = (size_t)sqlite3_column_bytes(s, 1) >= (size_t)r->body_count * one;
+    const char *blob = fine ? sqlite3_column_blob(s, 1) : NULL;
+    for (int i = 0; i < r->body_count && fine; i++) {
+        double y[MOTION_NUMBERS]; /* blobs need not be aligned */
+        memcpy(y, blob + (size_t)i * one, one);
+        motions[i] = get_motion(y);
+    }
+    sqlite3_reset(s);
+    if (fine) return ABUT_OK;
+    return fail_at(error, ABUT_INVALID, r->path, 0, "frame %lld is damaged", (long long)frame);
 }
 
 int64_t abut_recording_find_frame(abut_recording *r, double time) {

@@ -7,9 +7,9 @@ const char record_schema[] =
     " center BLOB, color BLOB, geometry INTEGER);"
     "CREATE TABLE geometry(id INTEGER PRIMARY KEY, kind TEXT, size BLOB, points BLOB, triangles BLOB, edges "
     "BLOB);"
-    "CREATE TABLE frame(id INTEGER PRIMARY KEY, t REAL, motions BLOB, kinetic REAL, potential REAL, "
-    "dissipated REAL,"
-    " work REAL, px REAL, py REAL, pz REAL, lx REAL, ly REAL, lz REAL, deepest_overlap REAL);"
+    /* the long blob last: what stands behind it could only be read by walking through it */
+    "CREATE TABLE frame(id INTEGER PRIMARY KEY, t REAL, kinetic REAL, potential REAL, dissipated REAL,"
+    " work REAL, px REAL, py REAL, pz REAL, lx REAL, ly REAL, lz REAL, deepest_overlap REAL, motions BLOB);"
     "CREATE INDEX frame_t ON frame(t);"
     "CREATE TABLE segment(id INTEGER PRIMARY KEY, t0 REAL, t1 REAL, step REAL, bodies BLOB, coefficients "
     "BLOB);"
