@@ -142,6 +142,39 @@ static abut_status write_folder(abut_recorder *r, const abut_scene *scene, abut_
     return status;
 }
 
+/* The scene's view and lights as JSON, for whoever draws the recording. */
+static abut_status write_camera(abut_recorder *r, const abut_scene *scene, abut_error *error) {
+    abut_camera c = abut_scene_camera(scene);
+    char text[512];
+    snprintf(text, sizeof text,
+             "{\"position\": [%.17g, %.17g, %.17g], \"target\": [%.17g, %.17g, %.17g], "
+             "\"up\": [%.17g, %.17g, %.17g], \"field_of_view\": %.17g}",
+             c.position.x, c.position.y, c.position.z, c.target.x, c.target.y, c.target.z, c.up.x, c.up.y,
+             c.up.z, c.field_of_view);
+    return c.given ? set_meta(r, "camera", text, error) : ABUT_OK;
+}
+
+static abut_status write_lights(abut_recorder *r, const abut_scene *scene, abut_error *error) {
+    enum { EACH = 320 };
+    const abut_light *lights;
+    int count = abut_scene_lights(scene, &lights);
+    size_t size = (size_t)count * EACH + 4, at = 0;
+    char *text = mem_alloc(&r->context, size, 1);
+    if (!text) return fail_memory(error);
+    for (int i = 0; i < count; i++) {
+        const abut_light *l = &lights[i];
+        at += (size_t)snprintf(text + at, size - at,
+                               "%s{\"position\": [%.17g, %.17g, %.17g], \"color\": [%.17g, %.17g, %.17g], "
+                               "\"intensity\": %.17g}",
+                               i ? ", " : "[", l->position.x, l->position.y, l->position.z, l->color.x,
+                               l->color.y, l->color.z, l->intensity);
+    }
+    snprintf(text + at, size - at, "]");
+    abut_status status = count ? set_meta(r, "lights", text, error) : ABUT_OK;
+    mem_free(&r->context, text, size, 1);
+    return status;
+}
+
 static abut_status write_head(abut_recorder *r, const abut_scene *scene, const abut_model *model,
                               abut_error *error) {
     const abut_world_def *w = abut_scene_world(scene);
@@ -161,6 +194,8 @@ static abut_status write_head(abut_recorder *r, const abut_scene *scene, const a
     if (status == ABUT_OK)
         status = set_meta_number(r, "touching", abut_model_tolerances(model).touching, error);
     if (status == ABUT_OK) status = write_set(r, error);
+    if (status == ABUT_OK) status = write_camera(r, scene, error);
+    if (status == ABUT_OK) status = write_lights(r, scene, error);
     return status == ABUT_OK ? write_bodies(r, w, model, error) : status;
 }
 

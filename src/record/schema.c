@@ -6,7 +6,7 @@ const char record_schema[] =
     "CREATE TABLE body(id INTEGER PRIMARY KEY, name TEXT UNIQUE, shape TEXT, mass REAL, fixed INTEGER,"
     " center BLOB, color BLOB, geometry INTEGER);"
     "CREATE TABLE geometry(id INTEGER PRIMARY KEY, kind TEXT, size BLOB, points BLOB, triangles BLOB, edges "
-    "BLOB);"
+    "BLOB, normals BLOB, patches BLOB);"
     /* the long blob last: what stands behind it could only be read by walking through it */
     "CREATE TABLE frame(id INTEGER PRIMARY KEY, t REAL, kinetic REAL, potential REAL, dissipated REAL,"
     " work REAL, px REAL, py REAL, pz REAL, lx REAL, ly REAL, lz REAL, deepest_overlap REAL, motions BLOB);"
