@@ -88,6 +88,8 @@ typedef struct abut_recorded_geometry {
     int64_t point_count, triangle_count, edge_count;
     const abut_vec3 *points, *normals; /* normals NULL: flat triangles */
     const int32_t *triangles, *edges;  /* three, two numbers of points each */
+    int64_t patch_count;               /* of a surface whose patches are all bicubic; otherwise 0 */
+    const double *patches; /* 16 points each, weighted: x w, y w, z w, w; first parameter fastest */
 } abut_recorded_geometry;
 ABUT_API abut_status abut_recording_geometry(abut_recording *recording, int geometry,
                                              abut_recorded_geometry *out, abut_error *error);

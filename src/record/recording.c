@@ -220,6 +220,7 @@ abut_status abut_recording_geometry(abut_recording *r, int geometry, abut_record
     out->edges = keep_blob(r, s, 5, 2 * sizeof(int32_t), &out->edge_count);
     out->normals = keep_blob(r, s, 6, sizeof(abut_vec3), &normals);
     if (normals != out->point_count) out->normals = NULL;
+    out->patches = keep_blob(r, s, 7, 64 * sizeof(double), &out->patch_count);
     sqlite3_reset(s);
     if (!numbers_below(out->triangles, 3 * out->triangle_count, out->point_count) ||
         !numbers_below(out->edges, 2 * out->edge_count, out->point_count))
