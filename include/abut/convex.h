@@ -124,8 +124,10 @@ ABUT_API abut_convex_options abut_default_convex_options(void);
 /* What a query remembers for the next one of the same pair in nearby poses.  Plain data, part of the caller's
  * state; all zero means nothing is known. */
 typedef struct abut_convex_cache {
-    int32_t count;      /* points of the last simplex on the Minkowski difference: 0 or 3 */
+    int32_t count;      /* points of the last simplex on the Minkowski difference: 0 or 3; -1: only an axis */
     int32_t a[3], b[3]; /* their vertices */
+    int32_t unused;
+    abut_vec3 axis; /* A's axes: the direction along which the shapes were far apart */
 } abut_convex_cache;
 
 typedef struct abut_convex_result {

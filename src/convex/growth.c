@@ -272,8 +272,25 @@ static void find_witness(const ray *r, bool is_simplex, convex_touch *out) {
     out->witness[1] = mat3_mul_vec(r->frame, vec3_sub(a, k));
 }
 
+/* Whether the direction that showed the shapes far apart the last time still does: most pairs whose boxes
+ * overlap are apart, and stay so. */
+static bool is_still_far(const convex_pair *p, double far_distance, const abut_convex_cache *cache,
+                         convex_touch *out) {
+    if (!cache || cache->count != -1 || !(fabs(vec3_length2(cache->axis) - 1) < 1e-9)) return false;
+    *out = (convex_touch){.n = mat3_mul_vec(p->ra, cache->axis), .face = {-1, -1}, .iterations = 1};
+    out->extent = convex_extent(p, out->n, out->support, out->witness);
+    double along = vec3_dot(out->n, p->c);
+    out->growth = along / out->extent, out->is_far = along - out->extent > far_distance;
+    return out->is_far;
+}
+
+static void remember_axis(const convex_pair *p, vec3 n, abut_convex_cache *cache) {
+    if (cache) *cache = (abut_convex_cache){.count = -1, .axis = mat3_tmul_vec(p->ra, n)};
+}
+
 abut_status convex_grow(const convex_pair *p, double far_distance, abut_convex_cache *cache,
                         convex_touch *out) {
+    if (is_still_far(p, far_distance, cache, out)) return ABUT_OK;
     ray r;
     aim(&r, p, far_distance);
     surround_result start = recall(&r, cache) ? SURROUNDED : surround(&r);
@@ -292,6 +309,7 @@ abut_status convex_grow(const convex_pair *p, double far_distance, abut_convex_c
     out->support[0] = r.w_out.va, out->support[1] = r.w_out.vb;
     out->iterations = r.steps, out->is_far = r.is_far, out->is_coincident = false;
     find_witness(&r, simplex, out);
+    if (r.is_far) remember_axis(p, out->n, cache);
     return done ? ABUT_OK : ABUT_BUDGET;
 }
 

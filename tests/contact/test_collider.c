@@ -116,13 +116,15 @@ static void test_convex(void **state) {
     abut_convex_cache cache[1] = {{0}};
     pose up = {{0.25, 0, 1.01}, {1, 0, 0, 0}}, down = {{0, 0, 0}, {1, 0, 0, 0}};
     assert_int_equal(collider_room(c, c), 1);
-    assert_int_equal(
-        collider_collide(c, up, c, down, &(manifold_config){0.02, 0.2}, cache, 1, m, COLLIDER_ROOM), 1);
+    assert_int_equal(collider_collide(c, up, c, down, &(manifold_config){.reach = 0.02, .angle = 0.2}, cache,
+                                      1, m, COLLIDER_ROOM),
+                     1);
     assert_int_equal(m[0].count, 4);
     for (int i = 0; i < 4; i++) assert_near(m[0].points[i].gap, 0.01, 1e-12);
     assert_near(m[0].normal.z, 1, 1e-12);
-    assert_int_equal(
-        collider_collide(floor, down, c, up, &(manifold_config){1, 0.2}, cache, 1, m, COLLIDER_ROOM), 1);
+    assert_int_equal(collider_collide(floor, down, c, up, &(manifold_config){.reach = 1, .angle = 0.2}, cache,
+                                      1, m, COLLIDER_ROOM),
+                     1);
     assert_near(m[0].normal.z, -1, 1e-12);
     assert_near(m[0].points[0].gap, 0.51, 1e-12);
     assert_int_equal(collider_collide(floor, down, floor, up, &wide, cache, 1, m, COLLIDER_ROOM), 0);

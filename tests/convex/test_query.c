@@ -225,11 +225,14 @@ static void test_warm_start(void **state) {
             pb.rotation = quat_unit(quat_mul(abut_quat_from_axis_angle(spin, 0.01), pb.rotation));
             pb.position = vec3_axpy(pb.position, 0.01, spin);
             if (i % 10 == 9)
-                cache = (abut_convex_cache){
-                    3, {support_int(&seed, -5, 99), 7, 7}, {1, 1, support_int(&seed, -9, 1 << 30)}};
+                cache = (abut_convex_cache){.count = 3,
+                                            .a = {support_int(&seed, -5, 99), 7, 7},
+                                            .b = {1, 1, support_int(&seed, -9, 1 << 30)}};
             if (i % 10 == 4)
-                cache = (abut_convex_cache){
-                    3, {support_int(&seed, 0, 63), 7, 60}, {1, support_int(&seed, 0, 99), 3}};
+                cache = (abut_convex_cache){.count = 3,
+                                            .a = {support_int(&seed, 0, 63), 7, 60},
+                                            .b = {1, support_int(&seed, 0, 99), 3}};
+            if (i % 10 == 7) cache = (abut_convex_cache){.count = -1, .axis = {NAN, 3, 1e300}};
             ask_cached(&a, pa, &b, pb, &cache, &x);
             ask(&a, pa, &b, pb, &y);
             assert_near(x.r.growth, y.r.growth, 1e-12);
