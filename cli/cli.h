@@ -45,7 +45,9 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
       "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--velocity-a V] [--velocity-b V] [--tolerance E] "     \
       "[--all] [--json]",                                                                                    \
       "whether two solids touch, on which regions, along which normals")                                     \
-    X(track, "REC --body NAME [--at T]", "the motion of a body as CSV: every frame, or the state at a time")
+    X(track, "REC --body NAME [--at T]", "the motion of a body as CSV: every frame, or the state at a time") \
+    X(view, "[SCENE|REC] [--port N] [--root FOLDER] [--no-browser]",                                         \
+      "shows a recording in the browser, or runs a scene there; without a file, the gallery")
 
 #define COMMAND_PROTOTYPE(name, arguments, sentence) int command_##name(int argc, char **argv);
 COMMAND_LIST(COMMAND_PROTOTYPE)
