@@ -13,9 +13,10 @@ typedef struct collector {
     const abut_context *context;
     const contact_shape *a, *b;
     const motion *ma, *mb;
-    double reach;
+    double reach, turn;
     near_array *out;
     int32_t item; /* the analytic element at work */
+    pose b_in_a;
 } collector;
 
 static bool push(collector *c, element a, contact_feature fa, element b, contact_feature fb, double sign) {
@@ -24,16 +25,44 @@ static bool push(collector *c, element a, contact_feature fa, element b, contact
 
 static contact_feature feature(feature_kind kind, int32_t id) { return (contact_feature){kind, id}; }
 
+/* How far the solid near the vertex reaches beyond the plane with normal n: the largest -n.d over the edges,
+ * a sine. */
+static double cone_excess(const abut_solid *s, int32_t vertex, vec3 n) {
+    const solid_coedge *coedges = solid_coedges(s);
+    int32_t start = solid_vertices(s)[vertex].coedge, c = start;
+    double most = -1;
+    for (int32_t budget = 2 * solid_vertices(s)[vertex].valence + 8; budget > 0; budget--) {
+        vec3 d = vec3_sub(solid_position(s, coedges[coedges[c].next].vertex), solid_position(s, vertex));
+        most = fmax(most, -vec3_dot(n, d) / vec3_length(d));
+        c = solid_twin(s, coedges[c].prev);
+        if (c == start) break;
+    }
+    return most;
+}
+
+/* The vertex of one solid against a face of the other, in the frame of the vertex: near, and the cone of the
+ * vertex not turned away for the whole window. */
+static bool vertex_may_face(const collector *c, const contact_shape *s, int32_t v, vec3 vertex, vec3 normal,
+                            vec3 on_plane) {
+    if (vec3_dot(normal, vec3_sub(vertex, on_plane)) > c->reach) return false;
+    return c->turn >= 1 || cone_excess(s->shape.solid, v, normal) <= flat + c->turn;
+}
+
 static bool vertex_face(void *user, int32_t v, int32_t f) {
     collector *c = user;
-    return push(c, contact_shape_vertex(c->a, v), feature(FEATURE_VERTEX, v), contact_shape_face(c->b, f),
-                feature(FEATURE_FACE, f), 1);
+    element a = contact_shape_vertex(c->a, v), b = contact_shape_face(c->b, f);
+    vec3 n = quat_rotate(c->b_in_a.rotation, b.d), p = pose_point(c->b_in_a, b.p);
+    if (!vertex_may_face(c, c->a, v, a.p, n, p)) return true;
+    return push(c, a, feature(FEATURE_VERTEX, v), b, feature(FEATURE_FACE, f), 1);
 }
 
 static bool face_vertex(void *user, int32_t f, int32_t v) {
     collector *c = user;
-    return push(c, contact_shape_face(c->a, f), feature(FEATURE_FACE, f), contact_shape_vertex(c->b, v),
-                feature(FEATURE_VERTEX, v), 1);
+    element a = contact_shape_face(c->a, f), b = contact_shape_vertex(c->b, v);
+    vec3 n = quat_unrotate(c->b_in_a.rotation, a.d);
+    vec3 p = quat_unrotate(c->b_in_a.rotation, vec3_sub(a.p, c->b_in_a.position));
+    if (!vertex_may_face(c, c->b, v, b.p, n, p)) return true;
+    return push(c, a, feature(FEATURE_FACE, f), b, feature(FEATURE_VERTEX, v), 1);
 }
 
 /* In-face direction: from the edge of a coedge into its face, n x (direction of the coedge), body axes, unit.
@@ -58,22 +87,28 @@ static bool edge_edge(void *user, int32_t i, int32_t j) {
     const abut_solid *sa = c->a->shape.solid, *sb = c->b->shape.solid;
     if (solid_edges(sa)[i].convexity <= 0 || solid_edges(sb)[j].convexity <= 0) return true;
     element ea = contact_shape_edge(c->a, i), eb = contact_shape_edge(c->b, j);
-    vec3 da = quat_rotate(c->ma->rotation, ea.d), db = quat_rotate(c->mb->rotation, eb.d);
-    vec3 n = vec3_cross(da, db);
+    vec3 n = vec3_cross(ea.d, quat_rotate(c->b_in_a.rotation, eb.d)); /* axes of a */
     double sine = vec3_length(n);
     if (sine < flat) return true;
     n = vec3_scale(n, 1 / sine);
-    vec3 na = quat_unrotate(c->ma->rotation, n);
-    double plus = wedge_excess(sa, i, na), minus = wedge_excess(sa, i, vec3_neg(na));
-    return push(c, ea, feature(FEATURE_EDGE, i), eb, feature(FEATURE_EDGE, j), plus <= minus ? 1 : -1);
+    if (fabs(vec3_dot(n, vec3_sub(pose_point(c->b_in_a, eb.p), ea.p))) > c->reach) return true;
+    double plus = wedge_excess(sa, i, n), minus = wedge_excess(sa, i, vec3_neg(n));
+    double sign = plus <= minus ? 1 : -1;
+    /* the normal turns faster than the edges where they are nearly parallel */
+    if (c->turn < 0.5 * sine) {
+        double most = flat + c->turn + 2 * c->turn / sine;
+        vec3 nb = quat_unrotate(c->b_in_a.rotation, vec3_scale(n, -sign));
+        if (fmin(plus, minus) > most || wedge_excess(sb, j, nb) > most) return true;
+    }
+    return push(c, ea, feature(FEATURE_EDGE, i), eb, feature(FEATURE_EDGE, j), sign);
 }
 
 static bool collect_solids(collector *c) {
     pose pa = {c->ma->center, c->ma->rotation}, pb = {c->mb->center, c->mb->rotation};
-    pose b_in_a = pose_relative(pb, pa);
-    return box_tree_pairs(&c->a->vertices, &c->b->faces, b_in_a, c->reach, vertex_face, c) &&
-           box_tree_pairs(&c->a->faces, &c->b->vertices, b_in_a, c->reach, face_vertex, c) &&
-           box_tree_pairs(&c->a->edges, &c->b->edges, b_in_a, c->reach, edge_edge, c);
+    c->b_in_a = pose_relative(pb, pa);
+    return box_tree_pairs(&c->a->vertices, &c->b->faces, c->b_in_a, c->reach, vertex_face, c) &&
+           box_tree_pairs(&c->a->faces, &c->b->vertices, c->b_in_a, c->reach, face_vertex, c) &&
+           box_tree_pairs(&c->a->edges, &c->b->edges, c->b_in_a, c->reach, edge_edge, c);
 }
 
 /* An element of the analytic shape a against the vertices, edges and faces of the solid b. */
@@ -162,16 +197,19 @@ static void swap_pairs(near_array *out, int64_t first) {
     }
 }
 
+/* Solids are compared in the frame of the larger one: boxes around its large faces would cover everything
+ * when seen from a turned frame. */
 bool near_collect(const abut_context *context, const contact_shape *a, const motion *ma,
-                  const contact_shape *b, const motion *mb, double reach, near_array *out) {
+                  const contact_shape *b, const motion *mb, double reach, double turn, near_array *out) {
     bool solid_a = a->shape.kind == ABUT_SHAPE_SOLID, solid_b = b->shape.kind == ABUT_SHAPE_SOLID;
-    collector c = {context, a, b, ma, mb, reach, out, 0};
-    if (solid_a && solid_b) return collect_solids(&c);
+    collector c = {.context = context, .a = a, .b = b, .ma = ma, .mb = mb};
+    collector swapped = {.context = context, .a = b, .b = a, .ma = mb, .mb = ma};
+    c.reach = swapped.reach = reach, c.turn = swapped.turn = turn, c.out = swapped.out = out;
+    if (solid_a && solid_b && a->radius >= b->radius) return collect_solids(&c);
     if (!solid_a && !solid_b) return collect_round(&c);
-    if (solid_b) return collect_round_solid(&c);
-    collector swapped = {context, b, a, mb, ma, reach, out, 0};
+    if (solid_b && !solid_a) return collect_round_solid(&c);
     int64_t first = out->count;
-    bool fine = collect_round_solid(&swapped);
+    bool fine = solid_a && solid_b ? collect_solids(&swapped) : collect_round_solid(&swapped);
     swap_pairs(out, first);
     return fine;
 }
@@ -208,6 +246,26 @@ static bool cone_on_side(const abut_solid *s, int32_t vertex, vec3 n) {
         if (c == start) return true;
     }
     return true;
+}
+
+/* Whether a reflex edge ends at the vertex: the solid is not convex there. */
+static bool has_reflex_edge(const abut_solid *s, int32_t vertex) {
+    const solid_coedge *coedges = solid_coedges(s);
+    int32_t start = solid_vertices(s)[vertex].coedge, c = start;
+    for (int32_t budget = 2 * solid_vertices(s)[vertex].valence + 8; budget > 0; budget--) {
+        if (solid_edges(s)[coedges[c].edge].convexity < 0) return true;
+        c = solid_twin(s, coedges[c].prev);
+        if (c == start) break;
+    }
+    return false;
+}
+
+/* An edge that meets something at its end.  At a convex vertex the whole solid must stay on the side of the
+ * plane between, or another feature has the contact.  At a saddle (the inner rim of a ring) the next edge
+ * bends towards the other body: then both edges are in its way, each with its own plane, and neither plane
+ * has all of the solid on one side. */
+static bool end_faces(const abut_solid *s, int32_t vertex, vec3 n) {
+    return cone_on_side(s, vertex, n) || has_reflex_edge(s, vertex);
 }
 
 /* Signed crossing of the edge p -> q with the ray from x in the face's plane: counts the winding. */
@@ -273,8 +331,8 @@ static bool feature_faces(const contact_shape *s, const element *e, contact_feat
     if (f.kind == FEATURE_FACE) return on_face(s, f.id, x, slack);
     if (t < e->lo - slack || t > e->hi + slack || !edge_sees(solid, f.id, n)) return false;
     const solid_edge *edge = &solid_edges(solid)[f.id];
-    if (t < e->lo + slack && !cone_on_side(solid, edge->vertex[0], vec3_neg(n))) return false;
-    return t <= e->hi - slack || cone_on_side(solid, edge->vertex[1], vec3_neg(n));
+    if (t < e->lo + slack && !end_faces(solid, edge->vertex[0], vec3_neg(n))) return false;
+    return t <= e->hi - slack || end_faces(solid, edge->vertex[1], vec3_neg(n));
 }
 
 /* Pairs with a patch, in either order. */

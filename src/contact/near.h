@@ -23,9 +23,11 @@ typedef ARRAY(near_pair) near_array;
 /* Whether contact between the two kinds of shapes is known at all. */
 bool near_shapes_known(abut_shape_kind a, abut_shape_kind b);
 
-/* Appends every pair of features that may be closer than reach.  False when memory is out. */
+/* Appends every pair of features that may be closer than reach, but for those of solids that cannot come to
+ * face each other while the bodies turn against each other by no more than `turn` rad (INFINITY: all pairs).
+ * False when memory is out. */
 bool near_collect(const abut_context *context, const contact_shape *a, const motion *ma,
-                  const contact_shape *b, const motion *mb, double reach, near_array *out);
+                  const contact_shape *b, const motion *mb, double reach, double turn, near_array *out);
 
 /* The contact point of a pair at the given motions; *faces tells whether the features face each other there,
  * within the distance `slack` along them.  False where the pair is degenerate. */

@@ -1,10 +1,13 @@
 /* The exact clock, for one group of bodies that may meet within a frame (DESIGN section 6):
  *
  *   exact_frame.c     the frame: bounds, groups, and undoing a frame whose bounds were too small
- *   exact_loop.c      the loop of a group: touch, impact, choose modes, integrate, find the event, correct,
- * record exact_touch.c     near pairs and the touching set exact_forces.c    accelerations at a state:
- * wrenches, rows, contacts, the complementarity problem exact_events.c    the first event on the dense output
- * of a step exact_impact.c    impacts and impulses without impact exact_correct.c   drift correction
+ *   exact_loop.c      the loop of a group: touch, impact, choose, integrate, find the event, correct
+ *   exact_near.c      near pairs for a window of time
+ *   exact_touch.c     the touching set
+ *   exact_forces.c    accelerations at a state: wrenches, rows, contacts, the complementarity problem
+ *   exact_events.c    the first event on the dense output of a step
+ *   exact_impact.c    impacts and impulses without impact
+ *   exact_correct.c   drift correction
  *
  * Bodies of a group are numbered locally: the `movable` ones first (they are integrated), then the fixed and
  * kinematic ones that they may meet. */
@@ -21,6 +24,8 @@ enum { BODY_NUMBERS = 13 /* center, rotation, velocity, spin */ };
 /* A pair of local bodies that may meet in this frame. */
 typedef struct exact_pair {
     int a, b;
+    double reach, turn;   /* how far the near pairs let them move against each other, m, and turn, rad */
+    double moved, turned; /* since they were collected */
 } exact_pair;
 
 /* A near pair of features, with its value at the start of the step. */
@@ -29,6 +34,7 @@ typedef struct exact_near {
     int a, b; /* local */
     double gap, rate;
     bool touching;
+    bool may_close; /* in the step at work */
 } exact_near;
 
 /* A touching place at work: the group's contact, and where it came from. */
@@ -53,6 +59,7 @@ typedef struct exact {
     spatial *wrenches, *prescribed, *accelerations;
     int pair_count;
     exact_pair *pairs;
+    double *pair_speeds, *pair_spins; /* of the step at work */
     int hinge_count;
     int *hinges;          /* model hinges of the group */
     double *hinge_values; /* coordinates at the time last placed */
@@ -76,13 +83,13 @@ typedef struct exact {
     double *y, *y_dense; /* BODY_NUMBERS * movable, then dissipated energy and work */
     ode integrator;
     bool integrator_ready;
-    double hint;          /* step that the integrator would take next; 0: not known */
+    step_pace pace;
     abut_error *error;    /* of a function that the integrator called */
     forces_result result; /* of the last evaluation */
     double speed;         /* largest speed in the group, for scales */
 } exact;
 
-enum { EXACT_EXTRA = 2, EXACT_RESTS = -1 };
+enum { EXACT_EXTRA = 2 };
 static inline int exact_numbers(const exact *x) { return BODY_NUMBERS * x->movable + EXACT_EXTRA; }
 
 typedef enum exact_event_kind {
@@ -119,14 +126,22 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
 abut_status exact_derivative(void *user, double time, const double *y, double *dydt);
 abut_status exact_evaluate_contacts(exact *x, abut_error *error);
 
+/* ---- exact_near.c */
+/* Near pairs for a step from now of at most *limit, which is cut to what they hold for. */
+abut_status exact_look_around(exact *x, double *limit, abut_error *error);
+/* The part of a step in which nothing moved farther than the near pairs were collected for, with the bodies
+ * placed at its end: the rest of it is to be done again. */
+double exact_within_reach(exact *x, double start, double reached);
+/* After a step of h. */
+void exact_count_moved(exact *x, double h);
+bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces);
+double exact_gap_rate(const exact *x, int a, int b, const contact_point *p);
+
 /* ---- exact_touch.c */
-abut_status exact_collect(exact *x, double reach, abut_error *error);
 /* The touching set at the placed state; old places keep their memory.  `generous`: within epsilon, as at the
  * start of a run. */
 abut_status exact_update_touches(exact *x, bool generous, abut_error *error);
 void exact_keep_touches(exact *x, const bool *kept);
-bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces);
-double exact_gap_rate(const exact *x, int a, int b, const contact_point *p);
 
 /* ---- exact_events.c */
 abut_status exact_place_dense(exact *x, double time, abut_error *error);

@@ -196,15 +196,25 @@ static bool find_start(exact *x, int64_t item, const sample *b, sample *a, bool 
     return false;
 }
 
+/* Whether the gap of a pair can get to zero in the step, by its values and rates at both ends; the bodies are
+ * placed at the end. */
+static bool may_close(exact *x, const exact_near *n, double h) {
+    contact_point p;
+    if (n->touching || !exact_near_at(x, n, &p, NULL)) return false;
+    double reach = fmax(fabs(n->rate), fabs(exact_gap_rate(x, n->a, n->b, &p))) * h;
+    return n->gap <= 2 * reach || p.gap <= 2 * reach;
+}
+
 /* Gaps of pairs that do not touch. */
 static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
+    if (exact_place_dense(x, t1, NULL) != ABUT_OK) return;
+    for (int64_t i = 0; i < x->nears.count; i++)
+        x->nears.data[i].may_close = may_close(x, &x->nears.data[i], t1 - t0);
     for (int64_t i = 0; i < x->nears.count; i++) {
         exact_near *n = &x->nears.data[i];
-        if (n->touching) continue;
+        if (!n->may_close) continue;
         sample a = {t0, n->gap, n->rate, false}, b, root;
         if (!probe_gap(x, i, fmin(t1, best->time), &b)) continue;
-        double reach = fmax(fabs(a.rate), fabs(b.rate)) * (b.t - a.t);
-        if (a.g > 2 * reach && b.g > 2 * reach) continue; /* cannot get to zero between */
         bool stays;
         if (find_start(x, i, &b, &a, &stays)) {
             if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);

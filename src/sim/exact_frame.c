@@ -72,7 +72,7 @@ static bool find_pairs(plan *p) {
             int a = p->order[i], b = p->order[j];
             if (p->boxes[b].lower.x > p->boxes[a].upper.x) break;
             if (!box_overlap(p->boxes[a], p->boxes[b]) || !model_may_touch(m, a, b)) continue;
-            exact_pair pair = a < b ? (exact_pair){a, b} : (exact_pair){b, a};
+            exact_pair pair = {.a = a < b ? a : b, .b = a < b ? b : a};
             if (!array_push(context, &p->pairs, pair)) return false;
         }
     return sort_stable(context, p->pairs.data, (size_t)p->pairs.count, sizeof *p->pairs.data, by_bodies,
@@ -164,11 +164,13 @@ static void add_members(exact *x, const plan *p, int root) {
 
 static bool add_pairs(exact *x, const plan *p, int root) {
     x->pairs = arena_alloc(x->arena, (size_t)p->pairs.count + 1, sizeof *x->pairs);
-    if (!x->pairs) return false;
+    x->pair_speeds = arena_alloc(x->arena, (size_t)p->pairs.count + 1, sizeof *x->pair_speeds);
+    x->pair_spins = arena_alloc(x->arena, (size_t)p->pairs.count + 1, sizeof *x->pair_spins);
+    if (!x->pairs || !x->pair_speeds || !x->pair_spins) return false;
     for (int64_t i = 0; i < p->pairs.count; i++) {
         exact_pair q = p->pairs.data[i];
         if (root >= 0 && !in_group(p, q.a, root) && !in_group(p, q.b, root)) continue;
-        x->pairs[x->pair_count++] = (exact_pair){local_body(x, q.a), local_body(x, q.b)};
+        x->pairs[x->pair_count++] = (exact_pair){.a = local_body(x, q.a), .b = local_body(x, q.b)};
     }
     return true;
 }
@@ -201,6 +203,13 @@ static bool load_touches(exact *x, run_state *s) {
     return array_reserve(context, &x->loads, x->contacts.count + 1);
 }
 
+/* Bodies that were stepped apart go on together with the smaller step and the smaller window. */
+static void slower_pace(step_pace *pace, const step_pace *other) {
+    if (other->hint > 0 && !(pace->hint > 0 && pace->hint < other->hint)) pace->hint = other->hint;
+    if (other->window != 0 && !(pace->window != 0 && fabs(pace->window) < fabs(other->window)))
+        pace->window = other->window, pace->cost = other->cost;
+}
+
 static abut_status begin_group(exact *x, abut_sim *run, const plan *p, int root, run_state *memory,
                                abut_error *error) {
     *x = (exact){.run = run, .model = run->model, .arena = &run->scratch, .time = run->state->time};
@@ -213,8 +222,7 @@ static abut_status begin_group(exact *x, abut_sim *run, const plan *p, int root,
         const model_body *b = &x->model->bodies[x->bodies[i]];
         x->inertias[i] = b->inertia;
         x->motions[i] = run_motions(run->state)[x->bodies[i]];
-        double hint = i < x->movable ? run_hints(run->state)[x->bodies[i]] : 0;
-        if (hint > 0 && !(x->hint > 0 && x->hint < hint)) x->hint = hint;
+        if (i < x->movable) slower_pace(&x->pace, &run_paces(run->state)[x->bodies[i]]);
         x->timed |= b->kinematic;
         if (!b->kinematic) continue;
         abut_status status =
@@ -238,7 +246,7 @@ void exact_free(exact *x) {
 static abut_status store_group(exact *x, abut_error *error) {
     abut_sim *run = x->run;
     for (int i = 0; i < x->movable; i++) run_motions(run->state)[x->bodies[i]] = x->motions[i];
-    for (int i = 0; i < x->movable; i++) run_hints(run->state)[x->bodies[i]] = x->hint;
+    for (int i = 0; i < x->movable; i++) run_paces(run->state)[x->bodies[i]] = x->pace;
     for (int i = 0; i < x->movable; i++) run->accelerations[x->bodies[i]] = x->accelerations[i];
     for (int i = 0; i < x->hinge_count; i++)
         run_hinges(run->state)[x->hinges[i]].coordinate = x->hinge_values[i];

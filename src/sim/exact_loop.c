@@ -142,9 +142,8 @@ static void mark_touching(exact *x) {
     for (int64_t i = 0; i < x->nears.count; i++) {
         exact_near *n = &x->nears.data[i];
         contact_point p;
-        bool faces;
         n->touching = false;
-        if (!exact_near_at(x, n, &p, &faces)) continue;
+        if (!exact_near_at(x, n, &p, NULL)) continue;
         n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
         for (int64_t k = 0; k < x->contacts.count && !n->touching; k++) {
             const group_contact *c = &x->contacts.data[k];
@@ -260,7 +259,7 @@ static bool at_rest(const exact *x) {
 static void hold(exact *x) {
     for (int i = 0; i < x->movable; i++) x->motions[i].velocity = (twist){vec3_zero(), vec3_zero()};
     x->time = x->end;
-    x->hint = EXACT_RESTS;
+    x->pace.hint = PACE_RESTS;
 }
 
 /* ---- one step */
@@ -273,21 +272,6 @@ static double step_limit(const exact *x) {
     return h;
 }
 
-/* How far the surfaces of two bodies can come towards each other in a time, from the present velocities and
- * accelerations. */
-static double reach_for(const exact *x, double h) {
-    double fall = 0;
-    for (int i = 0; i < x->movable; i++) {
-        double r = x->model->bodies[x->bodies[i]].shape.radius;
-        if (!isfinite(r)) r = 0;
-        vec3 w = x->motions[i].velocity.angular;
-        double a = vec3_length(x->accelerations[i].linear) +
-                   r * (vec3_length(x->accelerations[i].angular) + vec3_length2(w));
-        fall = fmax(fall, a);
-    }
-    return 2 * (x->speed * h * 1.1 + fall * h * h) + 8 * x->model->tolerance.touching;
-}
-
 static void remember_slip(exact *x) {
     for (int64_t i = 0; i < x->contacts.count; i++) {
         group_contact *c = &x->contacts.data[i];
@@ -297,16 +281,6 @@ static void remember_slip(exact *x) {
         x->touches.data[i].slip_start =
             speed > 1e-9 * (1 + x->speed) ? vec3_scale(u, 1 / speed) : c->slip_along;
     }
-}
-
-/* The part of the step in which nothing moved farther than the near pairs were collected for: the rest of it
- * is done again. */
-static double within_reach(exact *x, double start, double reached, double reach) {
-    double before = x->speed;
-    measure_speed(x);
-    double speed = fmax(before, x->speed);
-    if (x->pair_count == 0 || 2 * speed * (reached - start) <= reach) return reached;
-    return start + reach / (2 * speed);
 }
 
 /* Overlap at the end of a step, over all near pairs that face each other. */
@@ -352,22 +326,23 @@ static void release_limits(exact *x) {
 
 /* Integrates one step from the settled state, cuts it at the first event, corrects, and settles again. */
 static abut_status step(exact *x, abut_error *error) {
-    double start = x->time, limit = step_limit(x), reach = reach_for(x, limit);
-    abut_status status = exact_collect(x, reach, error);
+    double start = x->time, limit = step_limit(x);
+    abut_status status = exact_look_around(x, &limit, error);
     if (status != ABUT_OK) return status;
     mark_touching(x);
     remember_slip(x);
     exact_pack(x, x->y);
     x->error = error;
-    x->integrator.config.first_step = x->hint > 0 ? fmin(x->hint, limit) : 0;
+    x->integrator.config.first_step = x->pace.hint > 0 ? fmin(x->pace.hint, limit) : 0;
     status = ode_start(&x->integrator, start, x->y, error);
-    if (status == ABUT_OK) status = ode_step(&x->integrator, start + limit, error);
+    double until = limit < x->end - start ? start + limit : x->end;
+    if (status == ABUT_OK) status = ode_step(&x->integrator, until, error);
     if (status != ABUT_OK) return status;
     double reached = x->integrator.t;
-    x->hint = x->integrator.h;
+    x->pace.hint = x->integrator.h;
     status = exact_place_dense(x, reached, error);
     if (status != ABUT_OK) return status;
-    reached = within_reach(x, start, reached, reach);
+    reached = exact_within_reach(x, start, reached);
     exact_event e = exact_find_event(x, start, reached);
     if (e.kind != EXACT_NOTHING) reached = e.time;
     status = keep_segment(x, start, reached, error);
@@ -377,6 +352,7 @@ static abut_status step(exact *x, abut_error *error) {
     x->run->state->work += x->y_dense[BODY_NUMBERS * x->movable + 1];
     x->time = reached;
     x->run->state->steps++;
+    exact_count_moved(x, reached - start);
     status = exact_correct(x, reached, error);
     if (status == ABUT_OK) release_limits(x);
     if (status == ABUT_OK) status = settle(x, false, e, error);
@@ -387,7 +363,7 @@ static abut_status step(exact *x, abut_error *error) {
 /* All bodies of the group rested at the end of the last frame, together. */
 static bool still_rests(const exact *x) {
     for (int i = 0; i < x->movable; i++)
-        if (run_hints(x->run->saved)[x->bodies[i]] != EXACT_RESTS) return false;
+        if (run_paces(x->run->saved)[x->bodies[i]].hint != PACE_RESTS) return false;
     return !x->timed && x->run->started;
 }
 
@@ -398,7 +374,8 @@ abut_status exact_advance(exact *x, abut_error *error) {
     }
     exact_event nothing = {.kind = EXACT_NOTHING, .item = -1};
     measure_speed(x);
-    abut_status status = exact_collect(x, 8 * x->model->tolerance.touching, error);
+    double limit = x->end - x->time;
+    abut_status status = exact_look_around(x, &limit, error);
     if (status == ABUT_OK) status = settle(x, !x->run->started, nothing, error);
     int64_t budget = x->run->options.event_budget > 0 ? x->run->options.event_budget : 100000;
     while (status == ABUT_OK && x->time < x->end) {
@@ -417,11 +394,18 @@ abut_status exact_advance(exact *x, abut_error *error) {
 }
 
 /* Errors are relative to the size of the scene and the speeds of the group; positions and speeds near zero
- * count as that. */
+ * count as that.  The two energies start at zero in every step: they count as the largest energy of the run,
+ * which is what the audit compares them with. */
 abut_status exact_start_integrator(exact *x, abut_error *error) {
     ode_config config = ode_default_config();
     /* the tolerance is for the motion; errors of the many steps of a motion add up */
     config.relative = config.absolute = 0.1 * x->model->tolerance.integration;
+    int numbers = exact_numbers(x), energies = BODY_NUMBERS * x->movable;
+    double *scale = arena_alloc(x->arena, (size_t)numbers, sizeof *scale);
+    if (!scale) return fail_memory(error);
+    for (int i = 0; i < numbers; i++)
+        scale[i] = config.absolute * (i < energies ? 1 : 1 + x->run->state->largest_energy);
+    config.scale = scale;
     abut_status status =
         ode_init(&x->integrator, &x->run->context, exact_numbers(x), &config, exact_derivative, NULL, x);
     x->integrator_ready = status == ABUT_OK;

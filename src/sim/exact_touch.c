@@ -1,56 +1,5 @@
-/* Near pairs of a group and its touching set. */
+/* The touching set of a group: which of its near pairs touch. */
 #include "sim/exact.h"
-
-static const contact_shape *shape_of(const exact *x, int local) {
-    return &x->model->bodies[x->bodies[local]].shape;
-}
-
-bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces) {
-    return near_evaluate(&n->pair, shape_of(x, n->a), &x->motions[n->a], shape_of(x, n->b), &x->motions[n->b],
-                         x->model->tolerance.touching, p, faces);
-}
-
-/* gap' = n . u */
-double exact_gap_rate(const exact *x, int a, int b, const contact_point *p) {
-    return vec3_dot(p->normal, contact_slip(p, &x->motions[a], &x->motions[b]));
-}
-
-/* ---- near pairs */
-
-/* The balls around the two shapes are farther apart than reach. */
-static bool far_apart(const exact *x, const exact_pair *p, double reach) {
-    double distance = vec3_distance(x->motions[p->a].center, x->motions[p->b].center);
-    return distance > shape_of(x, p->a)->radius + shape_of(x, p->b)->radius + reach;
-}
-
-/* Near pairs that are degenerate, farther than reach, or behind each other cannot touch within the reach. */
-static bool keep(exact *x, exact_near *n, double reach) {
-    contact_point p;
-    bool faces;
-    if (!exact_near_at(x, n, &p, &faces)) return false;
-    n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
-    return p.gap <= reach && p.gap >= -fmax(reach, 4 * x->model->tolerance.touching);
-}
-
-abut_status exact_collect(exact *x, double reach, abut_error *error) {
-    const abut_context *context = &x->run->context;
-    near_array found = {0};
-    bool fine = true;
-    x->nears.count = 0;
-    for (int i = 0; i < x->pair_count && fine; i++) {
-        const exact_pair *p = &x->pairs[i];
-        if (far_apart(x, p, reach)) continue;
-        found.count = 0;
-        fine = near_collect(context, shape_of(x, p->a), &x->motions[p->a], shape_of(x, p->b),
-                            &x->motions[p->b], reach, &found);
-        for (int64_t k = 0; k < found.count && fine; k++) {
-            exact_near n = {.pair = found.data[k], .a = p->a, .b = p->b};
-            if (keep(x, &n, reach)) fine = array_push(context, &x->nears, n);
-        }
-    }
-    array_free(context, &found);
-    return fine ? ABUT_OK : fail_memory(error);
-}
 
 /* ---- the touching set */
 
@@ -114,12 +63,14 @@ abut_status exact_update_touches(exact *x, bool generous, abut_error *error) {
         contact_point p;
         bool faces;
         n->touching = false;
-        if (!exact_near_at(x, n, &p, &faces)) continue;
+        if (!exact_near_at(x, n, &p, NULL)) continue;
         n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
-        int64_t old = find_touch(x, old_count, n);
-        double limit = old >= 0 ? x->model->tolerance.touching : touching_gap(x, generous, n->rate);
         /* far behind each other: two features of the sides that look away */
-        if (!faces || p.gap > limit || p.gap < -4 * x->model->tolerance.touching) continue;
+        double most = x->model->tolerance.touching;
+        if (p.gap > most || p.gap < -4 * most) continue;
+        int64_t old = find_touch(x, old_count, n);
+        if (old < 0 && p.gap > touching_gap(x, generous, n->rate)) continue;
+        if (!exact_near_at(x, n, &p, &faces) || !faces) continue;
         n->touching = true;
         if (said_already(x, old_count, n, &p)) continue;
         if (!add_touch(x, n, &p, old)) return fail_memory(error);

@@ -2,7 +2,7 @@
  *
  * The state is one block without pointers:
  *
- *   [ run_state | motion x bodies | step hint x bodies | hinge_memory x hinges | touch x touch_count ...
+ *   [ run_state | motion x bodies | step_pace x bodies | hinge_memory x hinges | touch x touch_count ...
  * capacity ]
  *
  * Copying it is a snapshot; copying it back is a restore.  Frames are tried on the block and undone by it
@@ -14,7 +14,7 @@
 #include "dynamics/forces.h"
 #include "sim/model.h"
 
-enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 1 };
+enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 2 };
 
 /* Memory of a touching place: which features, and what friction did there last. */
 typedef struct touch {
@@ -26,6 +26,14 @@ typedef struct touch {
     double spin_along;
     vec3 anchor_a, anchor_b;
 } touch;
+
+/* How a body's group was stepped last. */
+typedef struct step_pace {
+    double hint;   /* step that the integrator would take next; 0: not known; PACE_RESTS */
+    double window; /* for which near pairs are collected next; 0: not known; < 0: it is being shortened */
+    double cost;   /* of the last window, near pairs per second */
+} step_pace;
+enum { PACE_RESTS = -1 };
 
 typedef struct hinge_memory {
     double coordinate;
@@ -75,9 +83,11 @@ struct abut_sim {
 };
 
 static inline motion *run_motions(run_state *s) { return (motion *)(void *)(s + 1); }
-static inline double *run_hints(run_state *s) { return (double *)(void *)(run_motions(s) + s->body_count); }
+static inline step_pace *run_paces(run_state *s) {
+    return (step_pace *)(void *)(run_motions(s) + s->body_count);
+}
 static inline hinge_memory *run_hinges(run_state *s) {
-    return (hinge_memory *)(void *)(run_hints(s) + s->body_count);
+    return (hinge_memory *)(void *)(run_paces(s) + s->body_count);
 }
 static inline touch *run_touches(run_state *s) { return (touch *)(void *)(run_hinges(s) + s->hinge_count); }
 

@@ -119,7 +119,7 @@ static abut_status elements_depth(checker *c, int a, int b, double *depth, vec3 
                                   abut_error *error) {
     const model_body *x = &c->model->bodies[a], *y = &c->model->bodies[b];
     near_array found = {0};
-    if (!near_collect(c->context, &x->shape, &x->start, &y->shape, &y->start, INFINITY, &found)) {
+    if (!near_collect(c->context, &x->shape, &x->start, &y->shape, &y->start, INFINITY, INFINITY, &found)) {
         array_free(c->context, &found);
         return fail_memory(error);
     }

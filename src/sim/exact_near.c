@@ -1,0 +1,171 @@
+/* Near pairs of a group: all pairs of features that can meet within a window of time.
+ *
+ *   collected at t, for each pair of bodies with a reach (how far their surfaces can come towards each other)
+ *   and a turn (how far they can rotate against each other) in the window; used for every step until the
+ *   window ends or a pair has moved as far as its reach.
+ *
+ * The window is chosen by what it costs: many pairs in a long one, many collections in short ones.  It is
+ * doubled or halved from collection to collection, turning round whenever the cost per second got worse. */
+#include "sim/exact.h"
+
+/* What a step costs beside its near pairs, counted in near pairs. */
+#define STEP_COST 300.0
+
+static const contact_shape *shape_of(const exact *x, int local) {
+    return &x->model->bodies[x->bodies[local]].shape;
+}
+
+bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces) {
+    return near_evaluate(&n->pair, shape_of(x, n->a), &x->motions[n->a], shape_of(x, n->b), &x->motions[n->b],
+                         x->model->tolerance.touching, p, faces);
+}
+
+/* gap' = n . u */
+double exact_gap_rate(const exact *x, int a, int b, const contact_point *p) {
+    return vec3_dot(p->normal, contact_slip(p, &x->motions[a], &x->motions[b]));
+}
+
+/* ---- how fast two bodies move against each other */
+
+/* Of the points of the ball around a, moved with a, as seen from b:
+ *     u = v_a - v_b - w_b x (c_a - c_b) + (w_a - w_b) x (p - c_a) */
+static double speed_seen(const exact *x, int a, int b) {
+    double r = shape_of(x, a)->radius;
+    if (!isfinite(r)) return INFINITY;
+    twist va = x->motions[a].velocity, vb = x->motions[b].velocity;
+    vec3 arm = vec3_sub(x->motions[a].center, x->motions[b].center);
+    vec3 u = vec3_sub(vec3_sub(va.linear, vb.linear), vec3_cross(vb.angular, arm));
+    return vec3_length(u) + r * vec3_distance(va.angular, vb.angular);
+}
+
+static double relative_speed(const exact *x, const exact_pair *p) {
+    return fmin(speed_seen(x, p->a, p->b), speed_seen(x, p->b, p->a));
+}
+
+static double relative_spin(const exact *x, const exact_pair *p) {
+    return vec3_distance(x->motions[p->a].velocity.angular, x->motions[p->b].velocity.angular);
+}
+
+/* Bounds for the acceleration of a body's surface and of its spin; gravity at least, because forces that hold
+ * a body now can vanish. */
+static double acceleration_of(const exact *x, int i, double *turning) {
+    const spatial *a = i < x->movable ? &x->accelerations[i] : &x->prescribed[i];
+    double r = shape_of(x, i)->radius;
+    if (!isfinite(r)) r = 0;
+    *turning = vec3_length(a->angular);
+    double fall = vec3_length(a->linear) + r * (*turning + vec3_length2(x->motions[i].velocity.angular));
+    return i < x->movable ? fmax(fall, vec3_length(x->model->world.gravity)) : fall;
+}
+
+/* ---- collecting */
+
+/* The balls around the two shapes are farther apart than reach. */
+static bool far_apart(const exact *x, const exact_pair *p, double reach) {
+    double distance = vec3_distance(x->motions[p->a].center, x->motions[p->b].center);
+    return distance > shape_of(x, p->a)->radius + shape_of(x, p->b)->radius + reach;
+}
+
+/* Near pairs that are degenerate, farther than reach, or behind each other cannot touch within the window. */
+static bool keep(exact *x, exact_near *n, double reach) {
+    contact_point p;
+    if (!exact_near_at(x, n, &p, NULL)) return false;
+    n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
+    return p.gap <= reach && p.gap >= -fmax(reach, 4 * x->model->tolerance.touching);
+}
+
+static abut_status collect(exact *x, double h, abut_error *error) {
+    const abut_context *context = &x->run->context;
+    near_array found = {0};
+    bool fine = true;
+    x->nears.count = 0;
+    for (int i = 0; i < x->pair_count && fine; i++) {
+        exact_pair *p = &x->pairs[i];
+        double turn_a, turn_b, fall = acceleration_of(x, p->a, &turn_a) + acceleration_of(x, p->b, &turn_b);
+        p->reach = 1.2 * (relative_speed(x, p) * h + 0.5 * fall * h * h) + 8 * x->model->tolerance.touching;
+        p->turn = 1.2 * (relative_spin(x, p) * h + 0.5 * (turn_a + turn_b) * h * h) + 1e-6;
+        p->moved = p->turned = 0;
+        if (far_apart(x, p, p->reach)) continue;
+        found.count = 0;
+        fine = near_collect(context, shape_of(x, p->a), &x->motions[p->a], shape_of(x, p->b),
+                            &x->motions[p->b], p->reach, p->turn, &found);
+        for (int64_t k = 0; k < found.count && fine; k++) {
+            exact_near n = {.pair = found.data[k], .a = p->a, .b = p->b};
+            if (keep(x, &n, p->reach)) fine = array_push(context, &x->nears, n);
+        }
+    }
+    array_free(context, &found);
+    return fine ? ABUT_OK : fail_memory(error);
+}
+
+/* The next window from what this one of h seconds cost.  One that the end of the frame cut says little. */
+static void adapt_window(exact *x, double h) {
+    double *window = &x->pace.window, frame = x->end - x->run->saved->time;
+    if (!(h > 0) || h < 0.75 * fabs(*window)) return;
+    double cost = ((double)x->nears.count + STEP_COST) / h;
+    bool shorter = *window < 0;
+    if (x->pace.cost > 0 && cost > x->pace.cost) shorter = !shorter;
+    double next = shorter ? h / 2 : h * 2;
+    if (next > frame) { /* no longer one is possible; a shorter one may pay */
+        shorter = (double)x->nears.count > STEP_COST;
+        next = shorter ? h / 2 : h;
+    }
+    next = fmax(next, 1e3 * x->model->tolerance.event);
+    x->pace.cost = cost, *window = shorter ? -next : next;
+}
+
+/* ---- the window */
+
+/* How much of the time h all pairs can go on with what was collected for them: 1 when all of it. */
+static double part_within(const exact *x, double h, const double *speeds, const double *spins) {
+    double part = 1;
+    for (int i = 0; i < x->pair_count; i++) {
+        const exact_pair *p = &x->pairs[i];
+        double far = speeds[i] * h, round = spins[i] * h;
+        if (p->moved + far > p->reach) part = fmin(part, fmax(p->reach - p->moved, 0) / far);
+        if (p->turned + round > p->turn) part = fmin(part, fmax(p->turn - p->turned, 0) / round);
+    }
+    return part;
+}
+
+/* Speeds of all pairs, no smaller than those given (with_old). */
+static void measure(const exact *x, bool with_old, double *speeds, double *spins) {
+    for (int i = 0; i < x->pair_count; i++) {
+        double speed = 1.05 * relative_speed(x, &x->pairs[i]), spin = 1.05 * relative_spin(x, &x->pairs[i]);
+        speeds[i] = with_old ? fmax(speeds[i], speed) : speed;
+        spins[i] = with_old ? fmax(spins[i], spin) : spin;
+    }
+}
+
+abut_status exact_look_around(exact *x, double *limit, abut_error *error) {
+    double h = fmin(*limit, x->near_until - x->time);
+    measure(x, false, x->pair_speeds, x->pair_spins);
+    if (x->near_until > x->time + x->model->tolerance.event &&
+        part_within(x, h, x->pair_speeds, x->pair_spins) == 1) {
+        *limit = h;
+        return ABUT_OK;
+    }
+    h = x->end - x->time;
+    if (x->pace.window != 0 && h > 1.1 * fabs(x->pace.window))
+        h = fabs(x->pace.window); /* no crumb is left */
+    abut_status status = collect(x, h, error);
+    if (x->pace.window == 0) x->pace.window = h;
+    adapt_window(x, h);
+    x->near_until = h < x->end - x->time ? x->time + h : x->end;
+    *limit = fmin(*limit, h);
+    return status;
+}
+
+double exact_within_reach(exact *x, double start, double reached) {
+    measure(x, true, x->pair_speeds, x->pair_spins);
+    double h = reached - start, part = part_within(x, h, x->pair_speeds, x->pair_spins);
+    if (part == 1) return reached;
+    x->near_until = start; /* collect again */
+    return start + part * h;
+}
+
+void exact_count_moved(exact *x, double h) {
+    for (int i = 0; i < x->pair_count; i++) {
+        x->pairs[i].moved += x->pair_speeds[i] * h;
+        x->pairs[i].turned += x->pair_spins[i] * h;
+    }
+}
