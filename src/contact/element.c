@@ -1,32 +1,11 @@
-/* Closed forms of the contact point (place, normal, their rates, gap) for pairs of elements.
+/* Closed forms of the contact point (place, normal, their rates, gap) for pairs of elements; pairs of curved
+ * elements, whose places are roots, are in element_circle.c and
+ * element_ellipsoid.c.
  *
  * Every function has the same plan: put both elements in the world with their rates (material velocities),
  * write the closest points as explicit functions of these, and differentiate the formula.  The normal points
  * from the second to the first. */
-#include "contact/element.h"
-
-/* An element in the world: p and d with their time derivatives as material point and material direction. */
-typedef struct placed {
-    const element *e;
-    const motion *m;
-    vec3 p, p_rate, d, d_rate;
-} placed;
-
-static placed place(const element *e, const motion *m) {
-    vec3 arm = quat_rotate(m->rotation, e->p), d = quat_rotate(m->rotation, e->d);
-    vec3 w = m->velocity.angular;
-    return (placed){.e = e,
-                    .m = m,
-                    .p = vec3_add(m->center, arm),
-                    .p_rate = vec3_add(m->velocity.linear, vec3_cross(w, arm)),
-                    .d = d,
-                    .d_rate = vec3_cross(w, d)};
-}
-
-/* d/dt (v / |v|) = (I - n n^T) v' / |v| */
-static vec3 unit_rate(vec3 n, vec3 v_rate, double length) {
-    return vec3_scale(vec3_axpy(v_rate, -vec3_dot(n, v_rate), n), 1 / length);
-}
+#include "contact/element_placed.h"
 
 /* Two points with offsets: n = (a - b)/|a - b|, gap = |a - b| - r_a - r_b, place b + r_b n. */
 static bool between_points(vec3 a, vec3 a_rate, double ra, vec3 b, vec3 b_rate, double rb,
@@ -121,28 +100,32 @@ static bool circle_tip(const placed *a, vec3 n, vec3 n_rate, vec3 *tip, vec3 *ti
     return true;
 }
 
+/* The point of a circle nearest to q (side 1) or farthest from it (side -1):
+ *     e = q - p,  w = e - (e.d) d,  foot = p + side r w/|w|. */
+static bool circle_foot(const placed *c, vec3 q, vec3 q_rate, double side, vec3 *foot, vec3 *foot_rate) {
+    vec3 e = vec3_sub(q, c->p), e_rate = vec3_sub(q_rate, c->p_rate);
+    double h = vec3_dot(e, c->d), h_rate = vec3_dot(e_rate, c->d) + vec3_dot(e, c->d_rate);
+    vec3 w = vec3_axpy(e, -h, c->d);
+    vec3 w_rate = vec3_axpy(vec3_axpy(e_rate, -h_rate, c->d), -h, c->d_rate);
+    double length = vec3_length(w);
+    if (!(length > 1e-9 * c->e->r)) return false;
+    vec3 m = vec3_scale(w, 1 / length);
+    *foot = vec3_axpy(c->p, side * c->e->r, m);
+    *foot_rate = vec3_axpy(c->p_rate, side * c->e->r, unit_rate(m, w_rate, length));
+    return true;
+}
+
+static bool point_circle(const placed *a, const placed *b, contact_point *out) {
+    vec3 foot, foot_rate;
+    return circle_foot(b, a->p, a->p_rate, 1, &foot, &foot_rate) &&
+           between_points(a->p, a->p_rate, a->e->r, foot, foot_rate, 0, out);
+}
+
 static bool circle_plane(const placed *a, const placed *b, contact_point *out) {
     vec3 tip, tip_rate;
     if (!circle_tip(a, b->d, b->d_rate, &tip, &tip_rate)) return false;
     tip_plane(tip, tip_rate, 0, b, out);
     return true;
-}
-
-/* The point of an ellipsoid deepest against n.  In body axes u = R^T n, E = diag(axes^2), h = sqrt(u.E u):
- *     tip = -E u / h,   u' = R^T (n' - w x n),  h' = u.E u'/h,  tip' = -E u'/h + E u h'/h^2. */
-static void ellipsoid_tip(const placed *a, vec3 n, vec3 n_rate, vec3 *tip, vec3 *tip_rate) {
-    quat q = a->m->rotation;
-    vec3 w = a->m->velocity.angular, s = a->e->axes;
-    vec3 e = {s.x * s.x, s.y * s.y, s.z * s.z};
-    vec3 u = quat_unrotate(q, n), u_rate = quat_unrotate(q, vec3_sub(n_rate, vec3_cross(w, n)));
-    vec3 eu = {e.x * u.x, e.y * u.y, e.z * u.z};
-    vec3 eu_rate = {e.x * u_rate.x, e.y * u_rate.y, e.z * u_rate.z};
-    double h = sqrt(vec3_dot(u, eu)), h_rate = vec3_dot(u, eu_rate) / h;
-    vec3 local = vec3_scale(eu, -1 / h);
-    vec3 local_rate = vec3_axpy(vec3_scale(eu_rate, -1 / h), h_rate / (h * h), eu);
-    vec3 arm = quat_rotate(q, local);
-    *tip = vec3_add(a->p, arm);
-    *tip_rate = vec3_add(vec3_add(a->p_rate, vec3_cross(w, arm)), quat_rotate(q, local_rate));
 }
 
 static bool ellipsoid_plane(const placed *a, const placed *b, contact_point *out) {
@@ -152,17 +135,38 @@ static bool ellipsoid_plane(const placed *a, const placed *b, contact_point *out
     return true;
 }
 
-/* A ball inside a spherical cavity: n from the wall to the centre, gap = R - |a - c| - r. */
-static bool point_cavity(const placed *a, const placed *b, contact_point *out) {
-    vec3 e = vec3_sub(b->p, a->p);
+/* A point with its offset inside a spherical cavity: n from the wall to the centre, gap = R - |a - c| - r. */
+static bool tip_cavity(vec3 p, vec3 p_rate, double r, const placed *b, contact_point *out) {
+    vec3 e = vec3_sub(b->p, p);
     double length = vec3_length(e);
     if (!(length > 0)) return false;
     out->normal = vec3_scale(e, 1 / length);
-    out->normal_rate = unit_rate(out->normal, vec3_sub(b->p_rate, a->p_rate), length);
-    out->gap = b->e->r - length - a->e->r;
-    out->at = vec3_axpy(a->p, -a->e->r, out->normal);
-    out->at_rate = vec3_axpy(a->p_rate, -a->e->r, out->normal_rate);
+    out->normal_rate = unit_rate(out->normal, vec3_sub(b->p_rate, p_rate), length);
+    out->gap = b->e->r - length - r;
+    out->at = vec3_axpy(p, -r, out->normal);
+    out->at_rate = vec3_axpy(p_rate, -r, out->normal_rate);
     return true;
+}
+
+static bool any_cavity(const placed *a, const placed *b, contact_point *out) {
+    vec3 foot, foot_rate;
+    switch (a->e->kind) {
+    case ELEMENT_POINT: return tip_cavity(a->p, a->p_rate, a->e->r, b, out);
+    case ELEMENT_CIRCLE:
+        return circle_foot(a, b->p, b->p_rate, -1, &foot, &foot_rate) &&
+               tip_cavity(foot, foot_rate, 0, b, out);
+    case ELEMENT_ELLIPSOID: return ellipsoid_in_cavity(a, b, out);
+    default: return false;
+    }
+}
+
+static bool any_plane(const placed *a, const placed *b, contact_point *out) {
+    switch (a->e->kind) {
+    case ELEMENT_POINT: return point_plane(a, b, out);
+    case ELEMENT_CIRCLE: return circle_plane(a, b, out);
+    case ELEMENT_ELLIPSOID: return ellipsoid_plane(a, b, out);
+    default: return false;
+    }
 }
 
 /* The pair in one order: kind of a <= kind of b. */
@@ -172,23 +176,24 @@ static bool ordered(const placed *a, const placed *b, double sign, contact_point
     case ELEMENT_POINT: return point_point(a, b, out);
     case ELEMENT_LINE:
         return a->e->kind == ELEMENT_POINT ? point_line(a, b, out, sb) : line_line(a, b, sign, out, sa, sb);
-    case ELEMENT_PLANE:
+    case ELEMENT_CIRCLE:
         switch (a->e->kind) {
-        case ELEMENT_POINT: return point_plane(a, b, out);
-        case ELEMENT_CIRCLE: return circle_plane(a, b, out);
-        case ELEMENT_ELLIPSOID: return ellipsoid_plane(a, b, out);
-        default: return false;
+        case ELEMENT_POINT: return point_circle(a, b, out);
+        case ELEMENT_LINE: return line_circle(a, b, out, sa);
+        default: return circle_circle(a, b, out);
         }
-    case ELEMENT_CAVITY: return a->e->kind == ELEMENT_POINT && point_cavity(a, b, out);
+    case ELEMENT_ELLIPSOID: return any_ellipsoid(a, b, out, sa);
+    case ELEMENT_PLANE: return any_plane(a, b, out);
+    case ELEMENT_CAVITY: return any_cavity(a, b, out);
     default: return false;
     }
 }
 
 bool element_pair_is_known(element_kind a, element_kind b) {
     if (a > b) return element_pair_is_known(b, a);
-    if (b == ELEMENT_POINT || b == ELEMENT_LINE) return true;
-    if (b == ELEMENT_PLANE) return a == ELEMENT_POINT || a == ELEMENT_CIRCLE || a == ELEMENT_ELLIPSOID;
-    return b == ELEMENT_CAVITY && a == ELEMENT_POINT;
+    if (b <= ELEMENT_ELLIPSOID) return true;
+    bool wall = b == ELEMENT_PLANE || b == ELEMENT_CAVITY;
+    return wall && (a == ELEMENT_POINT || a == ELEMENT_CIRCLE || a == ELEMENT_ELLIPSOID);
 }
 
 bool element_contact(const element *a, const motion *ma, const element *b, const motion *mb, double sign,

@@ -33,11 +33,13 @@ typedef struct element {
     double lo, hi; /* of a line: p + s d, lo <= s <= hi */
     vec3 axes;     /* of an ellipsoid: half axes */
     double u, v;   /* of a patch: where the search for its extremal place starts */
-    int patch, pad;
+    int patch;
+    int branch; /* of a circle: its first or second place (0, 1) against a line or another circle */
 } element;
 
 /* The contact point of element a (of the body that moves as ma) and b.  `sign` orients the normal of two
- * crossing edges, whose gap can be negative: n = sign * d_a x d_b / |...|; it is ignored for all other pairs.
+ * crossing edges, whose gap can be negative: n = sign * d_a x d_b / |...|; it is ignored for all other pairs
+ * (a circle is the rim of a cylinder: its normal leaves the rim between axis and radius).
  * *sa and *sb receive the line parameters of a and b where they are lines (may be NULL).  False where the
  * pair has no single closest point (parallel lines, a circle parallel to a plane, concentric points) or is
  * not supported. */

@@ -1,0 +1,52 @@
+/* What the files that evaluate pairs of elements share: an element in the world with its rates. */
+#ifndef CONTACT_ELEMENT_PLACED_H
+#define CONTACT_ELEMENT_PLACED_H
+
+#include "contact/element.h"
+
+/* An element in the world: p and d with their time derivatives as material point and material direction. */
+typedef struct placed {
+    const element *e;
+    const motion *m;
+    vec3 p, p_rate, d, d_rate;
+} placed;
+
+static inline placed place(const element *e, const motion *m) {
+    vec3 arm = quat_rotate(m->rotation, e->p), d = quat_rotate(m->rotation, e->d);
+    vec3 w = m->velocity.angular;
+    return (placed){.e = e,
+                    .m = m,
+                    .p = vec3_add(m->center, arm),
+                    .p_rate = vec3_add(m->velocity.linear, vec3_cross(w, arm)),
+                    .d = d,
+                    .d_rate = vec3_cross(w, d)};
+}
+
+/* d/dt (v / |v|) = (I - n n^T) v' / |v| */
+static inline vec3 unit_rate(vec3 n, vec3 v_rate, double length) {
+    return vec3_scale(vec3_axpy(v_rate, -vec3_dot(n, v_rate), n), 1 / length);
+}
+
+/* ---- element_circle.c */
+
+enum { CIRCLE_SAMPLES = 16 };
+typedef struct circle_place {
+    vec3 x, along, radial; /* the point, the unit tangent d x radial, the unit radius */
+} circle_place;
+/* A function over the points of a circle, and a positive multiple of its derivative along the circle. */
+typedef void circle_measure(const void *user, const circle_place *at, double *value, double *slope);
+/* The lowest minima of the function, at most two, the lower first; how many. */
+int circle_minima(const placed *c, circle_measure *f, const void *user, circle_place out[2]);
+
+/* A line and a circle, two circles: the place that the circle's branch names.  *sa: the line's parameter. */
+bool line_circle(const placed *a, const placed *b, contact_point *out, double *sa);
+bool circle_circle(const placed *a, const placed *b, contact_point *out);
+/* ---- element_ellipsoid.c */
+
+/* The point of an ellipsoid deepest against n. */
+void ellipsoid_tip(const placed *a, vec3 n, vec3 n_rate, vec3 *tip, vec3 *tip_rate);
+/* A point, line, circle or ellipsoid against an ellipsoid. */
+bool any_ellipsoid(const placed *a, const placed *b, contact_point *out, double *sa);
+bool ellipsoid_in_cavity(const placed *a, const placed *b, contact_point *out);
+
+#endif
