@@ -52,7 +52,7 @@ static void refine(const placed *c, circle_measure *f, const void *user, vec3 al
     slope_at(c, f, user, along, across, lo + (hi - lo) / 2, out);
 }
 
-int circle_minima(const placed *c, circle_measure *f, const void *user, circle_place out[2]) {
+int circle_minima(const placed *c, circle_measure *f, const void *user, int most, circle_place out[2]) {
     vec3 x = quat_rotate(c->m->rotation, vec3_orthogonal(c->e->d)), y = vec3_cross(c->d, x);
     vec3 along[CIRCLE_SAMPLES];
     double value[CIRCLE_SAMPLES], slope[CIRCLE_SAMPLES], lowest[2] = {INFINITY, INFINITY};
@@ -71,7 +71,7 @@ int circle_minima(const placed *c, circle_measure *f, const void *user, circle_p
             lowest[1] = value[i], best[1] = i;
     }
     int count = 0;
-    for (int b = 0; b < 2 && best[b] >= 0; b++) {
+    for (int b = 0; b < most && best[b] >= 0; b++) {
         int i = best[b];
         vec3 across = vec3_cross(c->d, along[i]);
         double lo = slope[i] > 0 ? -half_width : 0, hi = slope[i] > 0 ? 0 : half_width;
@@ -146,7 +146,7 @@ static void to_line(const void *user, const circle_place *at, double *value, dou
 
 bool line_circle(const placed *a, const placed *b, contact_point *out, double *sa) {
     circle_place found[2];
-    int count = circle_minima(b, to_line, a, found);
+    int count = circle_minima(b, to_line, a, 2, found);
     const circle_place *at = choose(found, count, b->e->branch, a->d);
     if (!at) return false;
     *sa = vec3_dot(vec3_sub(at->x, a->p), a->d);
@@ -176,7 +176,7 @@ bool circle_circle(const placed *a, const placed *b, contact_point *out) {
     circle_place found[2], near;
     vec3 between = vec3_sub(b->p, a->p), order = vec3_cross(a->d, between);
     if (!(vec3_length(order) > 1e-9 * a->e->r) && vec3_length(vec3_cross(a->d, b->d)) < 1e-9) return false;
-    int count = circle_minima(b, to_circle, a, found);
+    int count = circle_minima(b, to_circle, a, 2, found);
     int branch = a->e->branch > b->e->branch ? a->e->branch : b->e->branch;
     const circle_place *at = choose(found, count, branch, order);
     if (!at || !nearest_on_circle(a, at->x, &near)) return false;

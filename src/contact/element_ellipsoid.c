@@ -169,7 +169,7 @@ static void to_ellipsoid(const void *user, const circle_place *at, double *value
 /* The rim's deepest place. */
 static bool circle_ellipsoid(const placed *a, const placed *b, contact_point *out) {
     circle_place found[2];
-    if (circle_minima(a, to_ellipsoid, b, found) == 0) return false;
+    if (circle_minima(a, to_ellipsoid, b, 1, found) == 0) return false;
     double distance;
     const circle_place *at = &found[0];
     vec3 n = project(b, at->x, &distance);

@@ -35,8 +35,8 @@ typedef struct circle_place {
 } circle_place;
 /* A function over the points of a circle, and a positive multiple of its derivative along the circle. */
 typedef void circle_measure(const void *user, const circle_place *at, double *value, double *slope);
-/* The lowest minima of the function, at most two, the lower first; how many. */
-int circle_minima(const placed *c, circle_measure *f, const void *user, circle_place out[2]);
+/* The lowest minima of the function, at most one or two, the lower first; how many. */
+int circle_minima(const placed *c, circle_measure *f, const void *user, int most, circle_place out[2]);
 
 /* A line and a circle, two circles: the place that the circle's branch names.  *sa: the line's parameter. */
 bool line_circle(const placed *a, const placed *b, contact_point *out, double *sa);

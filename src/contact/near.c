@@ -23,6 +23,42 @@ static bool push(collector *c, element a, contact_feature fa, element b, contact
     return array_push(c->context, c->out, ((near_pair){a, b, fa, fb, sign}));
 }
 
+/* The points on the rim of a cylinder carry it where it stands flat, and only there. */
+static bool is_rim_point(const element *e) { return e->kind == ELEMENT_POINT && e->r == 0; }
+
+static bool is_wall(const element *e) { return e->kind == ELEMENT_PLANE || e->kind == ELEMENT_CAVITY; }
+
+/* Whether a pair of elements can be a place of contact.  Two sharp ones meet only as edge and edge, or as a
+ * point and a wall: a vertex on a rim, or on another vertex, slips off at once. */
+static bool can_meet(const element *a, const element *b) {
+    if (!element_pair_is_known(a->kind, b->kind)) return false;
+    bool point_a = a->kind == ELEMENT_POINT, point_b = b->kind == ELEMENT_POINT;
+    if (point_a && point_b) return a->r + b->r > 0;
+    if (point_a && b->kind == ELEMENT_LINE) return a->r + b->r > 0;
+    if (point_b && a->kind == ELEMENT_LINE) return a->r + b->r > 0;
+    if (point_a && b->kind == ELEMENT_CIRCLE) return a->r > 0;
+    if (point_b && a->kind == ELEMENT_CIRCLE) return b->r > 0;
+    return true;
+}
+
+/* A rim has two places against a line or another rim, an ellipsoid two in a cavity. */
+static bool has_two_places(const element *a, const element *b) {
+    if (a->kind == ELEMENT_CIRCLE) return b->kind == ELEMENT_LINE || b->kind == ELEMENT_CIRCLE;
+    if (b->kind == ELEMENT_CIRCLE) return a->kind == ELEMENT_LINE;
+    return (a->kind == ELEMENT_ELLIPSOID && b->kind == ELEMENT_CAVITY) ||
+           (a->kind == ELEMENT_CAVITY && b->kind == ELEMENT_ELLIPSOID);
+}
+
+/* An analytic element `e` and any other. */
+static bool push_round(collector *c, element e, contact_feature fe, element other, contact_feature fo) {
+    if (!can_meet(&e, &other)) return true;
+    if (!push(c, e, fe, other, fo, 1)) return false;
+    if (!has_two_places(&e, &other)) return true;
+    e.branch = other.branch = 1;
+    fe.id += SHAPE_ELEMENTS; /* the second place is another feature */
+    return push(c, e, fe, other, fo, 1);
+}
+
 static contact_feature feature(feature_kind kind, int32_t id) { return (contact_feature){kind, id}; }
 
 /* How far the solid near the vertex reaches beyond the plane with normal n: the largest -n.d over the edges,
@@ -115,23 +151,22 @@ static bool collect_solids(collector *c) {
 static bool element_vertex(void *user, int32_t v) {
     collector *c = user;
     const element *e = &c->a->elements[c->item];
-    if (!element_pair_is_known(e->kind, ELEMENT_POINT)) return true;
-    return push(c, *e, c->a->features[c->item], contact_shape_vertex(c->b, v), feature(FEATURE_VERTEX, v), 1);
+    if (is_rim_point(e)) return true;
+    return push_round(c, *e, c->a->features[c->item], contact_shape_vertex(c->b, v),
+                      feature(FEATURE_VERTEX, v));
 }
 
 static bool element_edge(void *user, int32_t i) {
     collector *c = user;
     const element *e = &c->a->elements[c->item];
-    if (!element_pair_is_known(e->kind, ELEMENT_LINE) || solid_edges(c->b->shape.solid)[i].convexity <= 0)
-        return true;
-    return push(c, *e, c->a->features[c->item], contact_shape_edge(c->b, i), feature(FEATURE_EDGE, i), 1);
+    if (is_rim_point(e) || solid_edges(c->b->shape.solid)[i].convexity <= 0) return true;
+    return push_round(c, *e, c->a->features[c->item], contact_shape_edge(c->b, i), feature(FEATURE_EDGE, i));
 }
 
 static bool element_face(void *user, int32_t f) {
     collector *c = user;
     const element *e = &c->a->elements[c->item];
-    if (!element_pair_is_known(e->kind, ELEMENT_PLANE)) return true;
-    return push(c, *e, c->a->features[c->item], contact_shape_face(c->b, f), feature(FEATURE_FACE, f), 1);
+    return push_round(c, *e, c->a->features[c->item], contact_shape_face(c->b, f), feature(FEATURE_FACE, f));
 }
 
 /* Bounds of the whole shape a, moved into the frame of body b and grown by the reach. */
@@ -183,8 +218,8 @@ static bool collect_round(collector *c) {
                 if (!push_patches(c, i, j)) return false;
                 continue;
             }
-            if (!element_pair_is_known(ea->kind, eb->kind)) continue;
-            if (!push(c, *ea, c->a->features[i], *eb, c->b->features[j], 1)) return false;
+            if ((is_rim_point(ea) && !is_wall(eb)) || (is_rim_point(eb) && !is_wall(ea))) continue;
+            if (!push_round(c, *ea, c->a->features[i], *eb, c->b->features[j])) return false;
         }
     return true;
 }
@@ -214,23 +249,14 @@ bool near_collect(const abut_context *context, const contact_shape *a, const mot
     return fine;
 }
 
+/* Everything bounded meets everything; walls without an end meet nothing without an end. */
 bool near_shapes_known(abut_shape_kind a, abut_shape_kind b) {
     if (a > b) return near_shapes_known(b, a);
-    if (b == ABUT_SHAPE_SURFACE)
-        return a == ABUT_SHAPE_SURFACE || a == ABUT_SHAPE_HALFSPACE || a == ABUT_SHAPE_NONE;
-    switch (a) {
-    case ABUT_SHAPE_NONE: return true;
-    case ABUT_SHAPE_SOLID:
-        return b == ABUT_SHAPE_SOLID || b == ABUT_SHAPE_SPHERE || b == ABUT_SHAPE_HALFSPACE ||
-               b == ABUT_SHAPE_CAPSULE;
-    case ABUT_SHAPE_SPHERE:
-        return b == ABUT_SHAPE_SPHERE || b == ABUT_SHAPE_CAVITY || b == ABUT_SHAPE_CAPSULE ||
-               b == ABUT_SHAPE_HALFSPACE;
-    case ABUT_SHAPE_ELLIPSOID: return b == ABUT_SHAPE_HALFSPACE;
-    case ABUT_SHAPE_CAPSULE: return b == ABUT_SHAPE_CAPSULE || b == ABUT_SHAPE_HALFSPACE;
-    case ABUT_SHAPE_CYLINDER: return b == ABUT_SHAPE_HALFSPACE;
-    default: return false;
-    }
+    if (a == ABUT_SHAPE_NONE) return true;
+    if (b == ABUT_SHAPE_SURFACE) return a == ABUT_SHAPE_SURFACE || a == ABUT_SHAPE_HALFSPACE;
+    bool endless_a = a == ABUT_SHAPE_HALFSPACE || a == ABUT_SHAPE_CAVITY,
+         endless_b = b == ABUT_SHAPE_HALFSPACE || b == ABUT_SHAPE_CAVITY;
+    return !(endless_a && endless_b);
 }
 
 /* ---- facing */
@@ -313,19 +339,32 @@ static bool edge_sees(const abut_solid *s, int32_t edge, vec3 n) {
     return wedge_excess(s, edge, vec3_neg(n)) <= flat;
 }
 
+/* Does the direction n leave the rim of a cylinder between its axis and its radius at x? */
+static bool rim_sees(const element *rim, vec3 n, vec3 x) {
+    vec3 e = vec3_sub(x, rim->p), radial = vec3_unit(vec3_axpy(e, -vec3_dot(e, rim->d), rim->d));
+    return vec3_dot(n, rim->d) >= -flat && vec3_dot(n, radial) >= -flat;
+}
+
+/* Does x, seen along the axis, lie on the flat end of the cylinder? */
+static bool on_cap(const contact_shape *s, const element *cap, vec3 x, double slack) {
+    vec3 e = vec3_sub(x, cap->p);
+    return vec3_length(vec3_axpy(e, -vec3_dot(cap->d, e), cap->d)) <= s->shape.radius + slack;
+}
+
+static bool round_faces(const contact_shape *s, const element *e, const element *other, vec3 n, vec3 x,
+                        double t, double slack) {
+    if (e->kind == ELEMENT_LINE) return t >= e->lo - slack && t <= e->hi + slack;
+    if (s->shape.kind != ABUT_SHAPE_CYLINDER) return true;
+    if (e->kind == ELEMENT_PLANE) return on_cap(s, e, x, slack);
+    if (e->kind == ELEMENT_CIRCLE) return is_wall(other) || rim_sees(e, n, x);
+    return true;
+}
+
 /* Is the feature of one shape facing the other at `at`?  `n` is the direction towards the other body, in this
- * body's axes; `x` the place in this body's axes; `t` the parameter where the feature is a line; `sharp`
- * whether the other feature is sharp too. */
-static bool feature_faces(const contact_shape *s, const element *e, contact_feature f, vec3 n, vec3 x,
-                          double t, double slack) {
-    if (s->shape.kind != ABUT_SHAPE_SOLID) {
-        if (e->kind == ELEMENT_LINE) return t >= e->lo - slack && t <= e->hi + slack;
-        if (e->kind == ELEMENT_PLANE && s->shape.kind == ABUT_SHAPE_CYLINDER)
-            return vec3_length(
-                       vec3_sub(vec3_sub(x, e->p), vec3_scale(e->d, vec3_dot(e->d, vec3_sub(x, e->p))))) <=
-                   s->shape.radius + slack;
-        return true;
-    }
+ * body's axes; `x` the place in this body's axes; `t` the parameter where the feature is a line. */
+static bool feature_faces(const contact_shape *s, const element *e, contact_feature f, const element *other,
+                          vec3 n, vec3 x, double t, double slack) {
+    if (s->shape.kind != ABUT_SHAPE_SOLID) return round_faces(s, e, other, n, x, t, slack);
     const abut_solid *solid = s->shape.solid;
     if (f.kind == FEATURE_VERTEX) return cone_on_side(solid, f.id, vec3_neg(n));
     if (f.kind == FEATURE_FACE) return on_face(s, f.id, x, slack);
@@ -364,7 +403,7 @@ bool near_evaluate(const near_pair *pair, const contact_shape *a, const motion *
     vec3 xb = quat_unrotate(mb->rotation, vec3_sub(point->at, mb->center));
     vec3 na = quat_unrotate(ma->rotation, vec3_neg(point->normal)),
          nb = quat_unrotate(mb->rotation, point->normal);
-    *faces = feature_faces(a, &pair->a, pair->fa, na, xa, sa, slack) &&
-             feature_faces(b, &pair->b, pair->fb, nb, xb, sb, slack);
+    *faces = feature_faces(a, &pair->a, pair->fa, &pair->b, na, xa, sa, slack) &&
+             feature_faces(b, &pair->b, pair->fb, &pair->a, nb, xb, sb, slack);
     return true;
 }

@@ -3,6 +3,7 @@
  * overlap a solid if these are closer to it than the radius. */
 #include "record/overlap.h"
 
+#include "contact/curved.h"
 #include "solid/solid.h"
 
 static vec3 to_frame(pose from, pose to, vec3 p) { return pose_unpoint(to, pose_point(from, p)); }
@@ -125,10 +126,14 @@ static double round_round(const abut_shape *a, pose pa, const abut_shape *b, pos
     vec3 x[2], y[2];
     bool round_a = core(a, pa, x), round_b = core(b, pb, y);
     if (round_a && round_b) return a->radius + b->radius - segment_segment(x, y);
-    if (round_a && b->kind == ABUT_SHAPE_CAVITY)
-        return fmax(vec3_distance(x[0], pb.position), vec3_distance(x[1], pb.position)) + a->radius -
-               b->radius;
-    return 0;
+    if (b->kind == ABUT_SHAPE_CAVITY) return curved_reach(a, pose_unpoint(pa, pb.position)) - b->radius;
+    abut_convex k, l;
+    abut_convex_options options = abut_default_convex_options();
+    abut_convex_result result = {.points = NULL};
+    options.no_points = true;
+    if (!curved_as_convex(a, &k) || !curved_as_convex(b, &l)) return 0;
+    return abut_convex_distance(&k, pa, &l, pb, &options, NULL, &result, NULL) == ABUT_OK ? -result.distance
+                                                                                          : 0;
 }
 
 static double ordered(const overlap_shape *a, pose pa, const overlap_shape *b, pose pb, double epsilon) {
@@ -136,6 +141,9 @@ static double ordered(const overlap_shape *a, pose pa, const overlap_shape *b, p
     if (b->shape->kind == ABUT_SHAPE_HALFSPACE) return below_plane(a, pa, b->shape, pb);
     if (b->shape->kind == ABUT_SHAPE_SOLID && core(a->shape, pa, ends))
         return round_in_solid(a->shape, ends, b, pb, epsilon);
+    if (b->shape->kind == ABUT_SHAPE_SOLID &&
+        (a->shape->kind == ABUT_SHAPE_CYLINDER || a->shape->kind == ABUT_SHAPE_ELLIPSOID))
+        return curved_in_solid(a->shape, pa, b->shape->solid, b->index, pb, epsilon);
     return 0;
 }
 

@@ -205,6 +205,16 @@ static bool may_close(exact *x, const exact_near *n, double h) {
     return n->gap <= 2 * reach || p.gap <= 2 * reach;
 }
 
+/* A pair that starts behind, beside its features (a capsule's axis, while its end touches) touches when they
+ * come to face each other, if its gap has come back to zero by then. */
+static bool comes_back(exact *x, int64_t item, sample a, sample b, sample *root) {
+    double epsilon = x->model->tolerance.touching;
+    double reach = fmax(fabs(a.rate), fabs(b.rate)) * (b.t - a.t);
+    if (!b.faces || b.g > epsilon || a.g < -2 * reach - epsilon) return false;
+    if (!probe_gap(x, item, a.t, root) || root->faces) return false;
+    return comes_to_face(x, item, b, root);
+}
+
 /* Gaps of pairs that do not touch. */
 static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
     if (exact_place_dense(x, t1, NULL) != ABUT_OK) return;
@@ -220,6 +230,8 @@ static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
             if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
         } else if (stays && b.g <= 1e-3 * x->model->tolerance.touching && b.faces) {
             consider(best, EXACT_JOINS, i, b.t); /* in contact all the time, beside its features until now */
+        } else if (comes_back(x, i, a, b, &root)) {
+            consider(best, EXACT_JOINS, i, root.t);
         }
     }
 }

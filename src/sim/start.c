@@ -2,6 +2,7 @@
  * shift that frees them.  Looked at with the contact regions and the index, not with the near pairs of the
  * clock, which know only boundaries. */
 #include "abut/touch.h"
+#include "contact/curved.h"
 #include "sim/run.h"
 
 #include <stdio.h>
@@ -86,14 +87,42 @@ static bool core_is_outside(const ready_solid *r, vec3 p, vec3 q, double distanc
     return count == 1 && run[0].place.kind == ABUT_OUTSIDE;
 }
 
+static abut_status need_index(checker *c, int body, ready_solid **r, abut_error *error) {
+    *r = find_ready(c, c->model->bodies[body].shape.shape.solid);
+    if (!*r) return fail_memory(error);
+    return (*r)->index ? ABUT_OK : abut_index_build(c->context, (*r)->solid, NULL, &(*r)->index, error);
+}
+
+static abut_status curved_depth(checker *c, int curved, int body, double *depth, vec3 *at,
+                                abut_error *error) {
+    ready_solid *r;
+    abut_status status = need_index(c, body, &r, error);
+    if (status != ABUT_OK) return status;
+    pose from = pose_of(c->model, curved);
+    *at = from.position;
+    *depth = curved_in_solid(&c->model->bodies[curved].shape.shape, from, r->solid, r->index,
+                             pose_of(c->model, body), c->epsilon);
+    return ABUT_OK;
+}
+
+/* Two convex shapes with a curved one among them. */
+static abut_status convex_depth(checker *c, const abut_convex *a, int body_a, const abut_convex *b,
+                                int body_b, double *depth, vec3 *at, abut_error *error) {
+    abut_convex_options options = abut_default_convex_options();
+    abut_convex_result result = {.points = NULL};
+    options.no_points = true;
+    pose pa = pose_of(c->model, body_a), pb = pose_of(c->model, body_b);
+    abut_status status = abut_convex_distance(a, pa, b, pb, &options, NULL, &result, error);
+    if (status == ABUT_OK && -result.distance > c->epsilon)
+        *depth = -result.distance, *at = vec3_lerp(pa.position, pb.position, 0.5);
+    return status;
+}
+
 static abut_status round_depth(checker *c, int round, int body, double *depth, vec3 *at, abut_error *error) {
     const model_body *s = &c->model->bodies[round];
-    ready_solid *r = find_ready(c, c->model->bodies[body].shape.shape.solid);
-    if (!r) return fail_memory(error);
-    if (!r->index) {
-        abut_status status = abut_index_build(c->context, r->solid, NULL, &r->index, error);
-        if (status != ABUT_OK) return status;
-    }
+    ready_solid *r;
+    abut_status status = need_index(c, body, &r, error);
+    if (status != ABUT_OK) return status;
     double half = s->shape.shape.kind == ABUT_SHAPE_CAPSULE ? s->shape.shape.length / 2 : 0,
            radius = s->shape.shape.radius;
     pose from = pose_of(c->model, round), to = pose_of(c->model, body);
@@ -145,6 +174,12 @@ static abut_status pair_depth(checker *c, int a, int b, double *depth, vec3 *at,
     if (x == ABUT_SHAPE_SOLID && y == ABUT_SHAPE_SOLID) return solids_depth(c, a, b, depth, at, error);
     if (round_x && y == ABUT_SHAPE_SOLID) return round_depth(c, a, b, depth, at, error);
     if (round_y && x == ABUT_SHAPE_SOLID) return round_depth(c, b, a, depth, at, error);
+    abut_convex k, l;
+    bool curved_x = curved_as_convex(&c->model->bodies[a].shape.shape, &k),
+         curved_y = curved_as_convex(&c->model->bodies[b].shape.shape, &l);
+    if (curved_x && y == ABUT_SHAPE_SOLID) return curved_depth(c, a, b, depth, at, error);
+    if (curved_y && x == ABUT_SHAPE_SOLID) return curved_depth(c, b, a, depth, at, error);
+    if (curved_x && curved_y && !(round_x && round_y)) return convex_depth(c, &k, a, &l, b, depth, at, error);
     return elements_depth(c, a, b, depth, at, away, error);
 }
 
