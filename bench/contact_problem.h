@@ -35,6 +35,7 @@ typedef struct contact_problem {
     int body_count, contact_count, body_room, contact_room;
     uint64_t seed;
     double (*jacobian)[12]; /* row i: of body a, then of body b */
+    double (*scaled)[12];   /* the same times M^-1 */
     int *row_start, *column;
     double *value, *b;
     abut_lcp lcp;
@@ -53,8 +54,8 @@ static inline void contact_problem_init(contact_problem *p, uint64_t seed) {
 }
 
 static inline void contact_problem_free(contact_problem *p) {
-    free(p->bodies), free(p->contacts), free(p->jacobian), free(p->row_start), free(p->column),
-        free(p->value), free(p->b);
+    free(p->bodies), free(p->contacts), free(p->jacobian), free(p->scaled), free(p->row_start),
+        free(p->column), free(p->value), free(p->b);
     memset(p, 0, sizeof *p);
 }
 
@@ -185,8 +186,17 @@ static inline void contact_jacobian(const contact_problem *p, int i, double row[
     }
 }
 
-static inline double contact_inverse_mass(const contact_body *body, int k) {
-    return k < 3 ? 1 / body->mass : 1 / body->inertia[k - 3];
+/* Row i of J M^-1. */
+static inline void contact_scale(const contact_problem *p, int i) {
+    for (int side = 0; side < 2; side++) {
+        int body = side ? p->contacts[i].b : p->contacts[i].a;
+        double inverse = body < 0 ? 0 : 1 / p->bodies[body].mass;
+        for (int k = 0; k < 3; k++) {
+            p->scaled[i][6 * side + k] = p->jacobian[i][6 * side + k] * inverse;
+            p->scaled[i][6 * side + 3 + k] =
+                body < 0 ? 0 : p->jacobian[i][6 * side + 3 + k] / p->bodies[body].inertia[k];
+        }
+    }
 }
 
 /* A_ij: over the bodies that contacts i and j share. */
@@ -197,9 +207,7 @@ static inline double contact_entry(const contact_problem *p, int i, int j) {
         for (int t = 0; t < 2; t++) {
             int body = s ? c->b : c->a;
             if (body < 0 || body != (t ? d->b : d->a)) continue;
-            for (int k = 0; k < 6; k++)
-                sum += p->jacobian[i][6 * s + k] * p->jacobian[j][6 * t + k] *
-                       contact_inverse_mass(&p->bodies[body], k);
+            for (int k = 0; k < 6; k++) sum += p->scaled[i][6 * s + k] * p->jacobian[j][6 * t + k];
         }
     return sum;
 }
@@ -230,9 +238,7 @@ static inline double contact_load(const contact_problem *p, int i) {
     double sum = 0;
     for (int side = 0; side < 2; side++) {
         int body = side ? p->contacts[i].b : p->contacts[i].a;
-        for (int k = 0; k < 6 && body >= 0; k++)
-            sum += p->jacobian[i][6 * side + k] * p->bodies[body].load[k] *
-                   contact_inverse_mass(&p->bodies[body], k);
+        for (int k = 0; k < 6 && body >= 0; k++) sum += p->scaled[i][6 * side + k] * p->bodies[body].load[k];
     }
     return sum;
 }
@@ -242,14 +248,15 @@ static inline void contact_problem_assemble(contact_problem *p) {
     int n = p->contact_count, end = 0;
     int *first = (int *)malloc((size_t)(p->body_count + 2) * sizeof(int)),
         *list = first ? contact_lists(p, first) : NULL;
-    free(p->jacobian), free(p->row_start), free(p->column), free(p->value), free(p->b);
+    free(p->jacobian), free(p->scaled), free(p->row_start), free(p->column), free(p->value), free(p->b);
+    p->scaled = (double(*)[12])malloc((size_t)(n + 1) * sizeof *p->scaled);
     p->jacobian = (double(*)[12])malloc((size_t)(n + 1) * sizeof *p->jacobian);
     p->row_start = (int *)calloc((size_t)n + 1, sizeof(int));
     p->b = (double *)calloc((size_t)n + 1, sizeof(double));
-    if (!list || !p->jacobian || !p->row_start || !p->b) abort();
+    if (!list || !p->jacobian || !p->scaled || !p->row_start || !p->b) abort();
     int room = 0;
     for (int i = 0; i < n; i++) {
-        contact_jacobian(p, i, p->jacobian[i]);
+        contact_jacobian(p, i, p->jacobian[i]), contact_scale(p, i);
         for (int side = 0; side < 2; side++) {
             int body = side ? p->contacts[i].b : p->contacts[i].a;
             if (body >= 0) room += first[body + 1] - first[body];

@@ -20,14 +20,14 @@ abut_lcp_solver *abut_lcp_solver_create(const abut_context *context) {
     abut_lcp_solver *solver = mem_calloc(context, 1, sizeof *solver);
     if (!solver) return NULL;
     solver->context = context;
-    arena_init(&solver->scratch, context);
+    arena_init(&solver->scratch, context), arena_init(&solver->kept.room, context);
     return solver;
 }
 
 void abut_lcp_solver_destroy(abut_lcp_solver *solver) {
     if (!solver) return;
     lcp_order_free(solver->context, &solver->order);
-    arena_free(&solver->scratch);
+    arena_free(&solver->scratch), arena_free(&solver->kept.room);
     mem_free(solver->context, solver, 1, sizeof *solver);
 }
 

@@ -46,6 +46,7 @@ typedef struct lcp_order {
     int *start, *column; /* copy of the pattern */
     int *order, *place;
     int *factor_start; /* columns of L for all rows free: size + 1 entries */
+    uint64_t version;  /* counts the patterns seen */
 } lcp_order;
 
 /* L D L^T of the free rows of a + delta m, by rows from the top; L by columns. Rows that are not free are
@@ -61,10 +62,23 @@ typedef struct lcp_factor {
     double *value, *pivot, *work;
 } lcp_factor;
 
+/* The last system and factor of the exact solver: when the matrix comes again with other loads, as at rest,
+ * nothing is built or factored anew.  A factor depends on matrix, free rows and delta alone, so that what is
+ * kept never shows in an answer. */
+typedef struct lcp_kept {
+    arena room;
+    bool valid;
+    uint64_t version; /* of the order */
+    double *value;    /* the matrix, as the caller gave it */
+    lcp_system system;
+    lcp_factor factor;
+} lcp_kept;
+
 struct abut_lcp_solver {
     const abut_context *context;
     arena scratch;
     lcp_order order;
+    lcp_kept kept;
 };
 
 /* Reading a problem. lcp_rows_of makes compressed rows (dense zeros are dropped). */
@@ -80,6 +94,8 @@ void lcp_order_free(const abut_context *context, lcp_order *order);
 
 bool lcp_system_build(arena *scratch, const lcp_order *order, const lcp_rows *rows, const double *b,
                       lcp_system *system);
+/* Another b for the same matrix. */
+void lcp_system_load(lcp_system *system, const double *b);
 /* The same in the caller's order, for methods that need no order. */
 bool lcp_system_plain(arena *scratch, const lcp_rows *rows, const double *b, lcp_system *system);
 void lcp_system_bounds(lcp_system *system, const abut_lcp *problem, const double *z);
@@ -118,6 +134,12 @@ enum { LCP_SMALL = 32 };
 bool lcp_small(const abut_lcp *problem, const lcp_rows *rows, const int *member, int count, const int *local,
                double unit, const abut_lcp_config *config, uint8_t *state, double *z, double *w,
                abut_lcp_result *result);
+
+/* The same from nothing for a larger group in which most rows end at a bound, on the free rows alone.  False:
+ * most rows look free, or not settled; nothing is written. */
+enum { LCP_TINY = 14, LCP_ACTIVE = 1000 };
+bool lcp_active(arena *scratch, const abut_lcp *problem, const lcp_rows *rows, const int *member, int count,
+                const int *local, double unit, uint8_t *state, double *z, double *w, abut_lcp_result *result);
 
 /* Whether z is the only solution, for symmetric A. */
 abut_status lcp_unique(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,

@@ -28,6 +28,7 @@ typedef struct exact {
     uint8_t *best_state; /* and its state */
     double tolerance;
     int steps;
+    bool stale; /* v is not that of y */
 } exact;
 
 /* abut_lcp_validate's residual of y cut to its bounds, which are met already but for the last refinement. */
@@ -73,13 +74,13 @@ static double ray_of(exact *e) {
  * improve. */
 static abut_status iterate(exact *e, abut_lcp_result *result) {
     size_t n = (size_t)e->p.system.size;
-    double best = (double)INFINITY, last = (double)INFINITY, attainable = 0;
+    double best = (double)INFINITY, last = (double)INFINITY, attainable = 0, last_residual = 0;
     bool fine = true;
     int stalls = 0;
     for (e->steps = 1; e->steps <= MOST_STEPS && fine; e->steps++) {
         fine = lcp_pivoting_run(&e->p, true);
         e->p.cold = false;
-        double residual = residual_of(e, &attainable);
+        double residual = last_residual = residual_of(e, &attainable);
         if (residual < best) {
             best = residual;
             memcpy(e->best, e->p.y, n * sizeof(double));
@@ -97,6 +98,7 @@ static abut_status iterate(exact *e, abut_lcp_result *result) {
         last = residual;
         memcpy(e->p.center, e->p.y, n * sizeof(double));
     }
+    e->stale = last_residual != best; /* v belongs to another y */
     memcpy(e->p.y, e->best, n * sizeof(double));
     memcpy(e->p.state, e->best_state, n);
     result->residual = best;
@@ -149,7 +151,7 @@ static abut_status solve_nearest(exact *e, arena *scratch, abut_lcp_result *resu
 
 static abut_status prepare(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
                            const abut_lcp_config *config, const uint8_t *state, const double *z, exact *e) {
-    if (!lcp_pivoting_init(&e->p, solver, rows, problem->b)) return ABUT_NO_MEMORY;
+    if (!lcp_pivoting_take(&e->p, solver, rows, problem->b)) return ABUT_NO_MEMORY;
     e->best = arena_alloc(&solver->scratch, (size_t)rows->size, sizeof *e->best);
     e->best_state = arena_alloc(&solver->scratch, (size_t)rows->size, 1);
     if (!e->best || !e->best_state) return ABUT_NO_MEMORY;
@@ -198,11 +200,13 @@ static abut_status solve_all(abut_lcp_solver *solver, const abut_lcp *problem, c
         problem->friction_row ? iterate_friction(&e, problem, z, result) : iterate(&e, result);
     if (status == ABUT_INFEASIBLE && config->nearest) status = solve_nearest(&e, &solver->scratch, result);
     if (status == ABUT_NO_MEMORY) return fail_memory(error);
+    lcp_pivoting_keep(&e.p, solver);
     result->pivots = e.p.pivots, result->factorizations = e.p.factorizations,
     result->proximal_steps = e.steps;
-    if (status != ABUT_INFEASIBLE) lcp_apply(&e.p.system, e.p.y, e.p.v, e.p.size_of_row);
-    if (status != ABUT_INFEASIBLE && 64 * result->attainable > 1e-13)
+    if (status != ABUT_INFEASIBLE && e.stale) {
+        lcp_apply(&e.p.system, e.p.y, e.p.v, e.p.size_of_row);
         lcp_apply_doubled(&e.p.system, e.p.y, e.p.v);
+    }
     write_back(&e, problem, status == ABUT_INFEASIBLE, state, z, w);
     if (status == ABUT_INFEASIBLE)
         return fail(error, status,
@@ -229,7 +233,8 @@ static int find_root(int *root, int i) {
 static void find_groups(const lcp_rows *rows, int *root) {
     for (int i = 0; i < rows->size; i++) root[i] = i;
     for (int i = 0; i < rows->size; i++)
-        for (int k = rows->start[i]; k < rows->start[i + 1]; k++) {
+        for (int k = rows->start[i]; k < rows->start[i + 1]; k++) { /* A is symmetric: half of it is enough */
+            if (rows->column[k] <= i || root[rows->column[k]] == root[i]) continue;
             int a = find_root(root, i), b = find_root(root, rows->column[k]);
             if (a < b) root[b] = a;
             if (b < a) root[a] = b;
@@ -296,6 +301,20 @@ static abut_status solve_left(abut_lcp_solver *solver, const abut_lcp *problem, 
     return status;
 }
 
+/* A group by the method of its size; false when the general solver must take it. */
+static bool solve_group(arena *scratch, const abut_lcp *problem, const lcp_rows *rows, const split *p,
+                        int count, double unit, const abut_lcp_config *config, uint8_t *state, double *z,
+                        double *w, abut_lcp_result *result) {
+    if (count <= (config->warm ? LCP_SMALL : LCP_TINY))
+        return lcp_small(problem, rows, p->member, count, p->local, unit, config, state, z, w, result);
+    arena_mark mark = arena_save(scratch);
+    bool done = !config->warm &&
+                lcp_active(scratch, problem, rows, p->member, count, p->local, unit, state, z, w, result);
+    arena_restore(scratch, mark);
+    if (done || count > LCP_SMALL) return done;
+    return lcp_small(problem, rows, p->member, count, p->local, unit, config, state, z, w, result);
+}
+
 /* Small groups first, each by itself; what is left goes to the general solver. */
 abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
                       const abut_lcp_config *config, uint8_t *state, double *z, double *w,
@@ -308,12 +327,12 @@ abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lc
     for (int i = 0; i < rows->size; i++) unit = fabs(problem->b[i]) > unit ? fabs(problem->b[i]) : unit;
     for (int r = 0; r < rows->size; r++) {
         if (p.root[r] != r) continue;
-        bool done = p.count[r] <= LCP_SMALL;
-        if (done) {
+        bool done = false;
+        if (p.count[r] <= LCP_ACTIVE) {
             int count = 0;
             for (int i = p.first[r]; i >= 0; i = p.next[i]) p.local[i] = count, p.member[count++] = i;
-            done = lcp_small(problem, rows, p.member, count, p.local, unit > 0 ? unit : 1, config, state, z,
-                             w, result);
+            done = solve_group(&solver->scratch, problem, rows, &p, count, unit > 0 ? unit : 1, config, state,
+                               z, w, result);
         }
         for (int i = p.first[r]; i >= 0 && !done; i = p.next[i]) p.left[i] = true, left++;
     }

@@ -25,6 +25,8 @@
 #define TIE  1e-13 /* ratios closer than this are equal */
 #define ZERO 1e-11 /* entries of the scaled tableau up to this are rounding */
 
+enum { ATTEMPTS = 4 };
+
 typedef enum kind { LOWER, UPPER, BOX, FREE, SECOND } kind;
 
 typedef struct lemke {
@@ -142,11 +144,12 @@ static bool is_idle(const lemke *l, int i) {
     return variable < 2 * l->rows && l->kind[variable % l->rows] == FREE;
 }
 
-/* The column of x0: it lifts every row that counts. */
-static void add_cover(lemke *l) {
+/* The column of x0: it lifts every row that counts, by 1; on another attempt by other amounts, which make
+ * another path (any positive ones will do: Cottle, Pang and Stone 1992, 4.4.1). */
+static void add_cover(lemke *l, int attempt) {
     for (int i = 0; i < l->rows; i++) {
-        double *row = row_of(l, i);
-        row[2 * l->rows] = is_idle(l, i) ? 0 : -1;
+        double *row = row_of(l, i), spread = 0.6180339887498949 * attempt * (i + 1);
+        row[2 * l->rows] = is_idle(l, i) ? 0 : -(1 + spread - floor(spread));
         if (fabs(row[l->width - 1]) <= ZERO) row[l->width - 1] = 0; /* rounding of the pivots so far */
     }
 }
@@ -308,6 +311,22 @@ static void write_back(const lemke *l, const lcp_system *s, const abut_lcp *prob
     }
 }
 
+/* One path from the start to its end, and the answer of its last basis. */
+static abut_status attempt_path(arena *scratch, lemke *l, int attempt, int budget, int *pivots,
+                                abut_error *error) {
+    memset(l->x, 0, (2 * (size_t)l->rows + 1) * sizeof *l->x);
+    make_tableau(l);
+    bring_free(l, pivots);
+    add_cover(l, attempt);
+    abut_status status = is_inconsistent(l) ? ABUT_INFEASIBLE : follow(l, budget, pivots);
+    if (status == ABUT_OK && is_inconsistent(l)) status = ABUT_INFEASIBLE;
+    status = verdict(l, status, *pivots, error);
+    if (status == ABUT_OK && !solve_basis(scratch, l))
+        status = fail(error, ABUT_FAILED, "Lemke's last basis is singular to rounding");
+    return status;
+}
+
+/* Rounding can lead a path astray among redundant rows: what fails is tried again with other covers. */
 abut_status lcp_lemke(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
                       const abut_lcp_config *config, uint8_t *state, double *z, double *w,
                       abut_lcp_result *result, abut_error *error) {
@@ -319,22 +338,18 @@ abut_status lcp_lemke(abut_lcp_solver *solver, const abut_lcp *problem, const lc
     lcp_system_bounds(&s, problem, z);
     if (!make_pairs(scratch, &s, &l)) return fail_memory(error);
     make_standard(&s, &l);
-    make_tableau(&l);
-    bring_free(&l, &result->pivots);
-    add_cover(&l);
-    abut_status status =
-        is_inconsistent(&l)
-            ? ABUT_INFEASIBLE
-            : follow(&l, config->budget > 0 ? config->budget : 1000 + 50 * l.rows, &result->pivots);
-    if (status == ABUT_OK && is_inconsistent(&l)) status = ABUT_INFEASIBLE;
-    status = verdict(&l, status, result->pivots, error);
-    if (status == ABUT_OK && !solve_basis(scratch, &l))
-        status = fail(error, ABUT_FAILED, "Lemke's last basis is singular to rounding");
-    write_back(&l, &s, problem, status == ABUT_INFEASIBLE, v, state, z, w);
-    double residual = abut_lcp_validate(problem, z, NULL);
-    if (status == ABUT_OK && !(residual <= config->tolerance))
-        status =
-            fail(error, ABUT_FAILED,
-                 "Lemke's answer has a residual of %.3g; A is too ill-conditioned for its tableau", residual);
+    int budget = config->budget > 0 ? config->budget : 1000 + 50 * l.rows;
+    abut_status status = ABUT_FAILED;
+    for (int attempt = 0; attempt < ATTEMPTS && status == ABUT_FAILED; attempt++) {
+        arena_mark mark = arena_save(scratch);
+        status = attempt_path(scratch, &l, attempt, budget, &result->pivots, error);
+        arena_restore(scratch, mark);
+        write_back(&l, &s, problem, status == ABUT_INFEASIBLE, v, state, z, w);
+        double residual = abut_lcp_validate(problem, z, NULL);
+        if (status == ABUT_OK && !(residual <= config->tolerance))
+            status = fail(error, ABUT_FAILED,
+                          "Lemke's answer has a residual of %.3g; A is too ill-conditioned for its tableau",
+                          residual);
+    }
     return status;
 }

@@ -209,6 +209,7 @@ static bool reserve(const abut_context *context, lcp_order *o, int rows, int ent
 
 bool lcp_order_update(const abut_context *context, arena *scratch, lcp_order *o, const lcp_rows *rows) {
     if (same_pattern(o, rows)) return true;
+    uint64_t version = o->version + 1;
     int n = rows->size, entries = n ? rows->start[n] : 0;
     arena_mark mark = arena_save(scratch);
     int *group = arena_alloc(scratch, (size_t)n, sizeof *group);
@@ -230,6 +231,7 @@ bool lcp_order_update(const abut_context *context, arena *scratch, lcp_order *o,
     }
     array_free(context, &g.members);
     if (!fine) lcp_order_free(context, o);
+    o->version = version; /* also when it was freed on the way */
     arena_restore(scratch, mark);
     return fine;
 }

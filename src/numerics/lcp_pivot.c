@@ -12,17 +12,10 @@
 enum { PATIENCE = 2, SWEEPS = 5, DESCENTS = 20 };
 #define DELTA_FAR     0.1
 #define SLACK_FIRST   1e-13 /* of a sign, relative to max |b| */
-#define LIMIT_CAREFUL 1e-13 /* rounding errors, relative to max |b|, above which sums are doubled */
+#define LIMIT_CAREFUL 1e-11 /* rounding errors, relative to max |b|, above which sums are doubled */
 #define LIMIT_ROUGH   1e-10
 
-bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows *rows, const double *b) {
-    arena *scratch = &solver->scratch;
-    size_t n = (size_t)rows->size;
-    *p = (lcp_pivoting){0};
-    if (!lcp_order_update(solver->context, scratch, &solver->order, rows) ||
-        !lcp_system_build(scratch, &solver->order, rows, b, &p->system) ||
-        !lcp_factor_init(scratch, &solver->order, &p->factor))
-        return false;
+static bool allocate(lcp_pivoting *p, arena *scratch, size_t n) {
     double **vectors[] = {&p->y, &p->v, &p->center, &p->metric, &p->size_of_row, &p->step};
     for (int i = 0; i < COUNT_OF(vectors); i++)
         if (!(*vectors[i] = arena_alloc(scratch, n, sizeof(double)))) return false;
@@ -30,6 +23,42 @@ bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows 
     for (size_t k = 0; k < n; k++) p->metric[k] = 1;
     p->state = arena_alloc(scratch, n, 1), p->wanted = arena_alloc(scratch, n, 1);
     return p->interior && p->state && p->wanted;
+}
+
+bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows *rows, const double *b) {
+    arena *scratch = &solver->scratch;
+    *p = (lcp_pivoting){0};
+    return lcp_order_update(solver->context, scratch, &solver->order, rows) &&
+           lcp_system_build(scratch, &solver->order, rows, b, &p->system) &&
+           lcp_factor_init(scratch, &solver->order, &p->factor) && allocate(p, scratch, (size_t)rows->size);
+}
+
+bool lcp_pivoting_take(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows *rows, const double *b) {
+    lcp_kept *kept = &solver->kept;
+    size_t entries = (size_t)rows->start[rows->size];
+    *p = (lcp_pivoting){0};
+    if (!lcp_order_update(solver->context, &solver->scratch, &solver->order, rows)) return false;
+    bool same = kept->valid && kept->version == solver->order.version &&
+                memcmp(kept->value, rows->value, entries * sizeof(double)) == 0;
+    kept->valid = false; /* until it is handed back */
+    if (same) {
+        lcp_system_load(&kept->system, b);
+    } else {
+        arena_restore(&kept->room, (arena_mark){0});
+        kept->version = solver->order.version;
+        kept->value = arena_alloc(&kept->room, entries, sizeof(double));
+        if (!kept->value || !lcp_system_build(&kept->room, &solver->order, rows, b, &kept->system) ||
+            !lcp_factor_init(&kept->room, &solver->order, &kept->factor))
+            return false;
+        memcpy(kept->value, rows->value, entries * sizeof(double));
+    }
+    p->system = kept->system, p->factor = kept->factor;
+    return allocate(p, &solver->scratch, (size_t)rows->size);
+}
+
+void lcp_pivoting_keep(const lcp_pivoting *p, abut_lcp_solver *solver) {
+    solver->kept.system = p->system, solver->kept.factor = p->factor;
+    solver->kept.valid = true;
 }
 
 /* v = a y + q, in doubled precision where rounding would show in the residual: |a||y| u is not far below the
@@ -62,7 +91,7 @@ void lcp_pivoting_bound(lcp_pivoting *p) {
     bool zero = true;
     for (int k = 0; k < s->size; k++) put_at_bound(p, k), zero &= p->y[k] == 0;
     if (!zero) {
-        evaluate(p, LIMIT_CAREFUL);
+        evaluate(p, LIMIT_ROUGH);
         return;
     }
     for (int k = 0; k < s->size; k++) p->v[k] = s->q[k], p->size_of_row[k] = fabs(s->q[k]);
@@ -154,9 +183,9 @@ static bool exchange_blocks(lcp_pivoting *p) {
     for (int round = 0; p->pivots <= p->budget; round++) {
         newton_step(p);
         for (int k = 0; k < n; k++) p->y[k] += p->step[k];
-        evaluate(p, round == 0 ? LIMIT_CAREFUL : LIMIT_ROUGH);
+        evaluate(p, LIMIT_ROUGH);
         int violations = count_violations(p);
-        if (violations == 0 && round > 0) evaluate(p, LIMIT_CAREFUL), violations = count_violations(p);
+        if (violations == 0 && !p->far) evaluate(p, LIMIT_CAREFUL), violations = count_violations(p);
         if (violations == 0) return true;
         patience = violations < best ? PATIENCE : patience - 1;
         best = violations < best ? violations : best;
@@ -224,6 +253,7 @@ static void approach(lcp_pivoting *p) {
     double delta = p->delta;
     int changes = 1;
     guess_by_sweeps(p);
+    p->far = true;
     for (p->delta = DELTA_FAR; p->delta > delta && changes > 0; p->delta *= 0.1) {
         changes = p->pivots;
         bool settled = exchange_blocks(p);
@@ -233,7 +263,7 @@ static void approach(lcp_pivoting *p) {
             p->center[k] = y < lo ? lo : y > hi ? hi : y;
         }
     }
-    p->delta = delta;
+    p->delta = delta, p->far = false;
 }
 
 bool lcp_pivoting_run(lcp_pivoting *p, bool recenter) {

@@ -24,12 +24,17 @@ typedef struct lcp_pivoting {
     int calls;    /* of the interior path in the last run */
     double slack; /* of a sign, relative to max |b| */
     bool cold;    /* the state is a first guess */
+    bool far;     /* on the way from a larger delta: rounding does not matter yet */
     bool careful; /* always sums in doubled precision */
 } lcp_pivoting;
 
 /* All zero but the metric (1); bounds, state, delta and budget are the caller's to set. False when memory is
  * out. */
 bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows *rows, const double *b);
+/* The same with the system and the factor that the solver keeps, where the matrix is that of the last time;
+ * lcp_pivoting_keep hands them back. */
+bool lcp_pivoting_take(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows *rows, const double *b);
+void lcp_pivoting_keep(const lcp_pivoting *p, abut_lcp_solver *solver);
 /* After a change of bounds, state or q: puts rows at their bounds (a state without a finite bound becomes
  * free) and computes v. */
 void lcp_pivoting_bound(lcp_pivoting *p);

@@ -183,26 +183,32 @@ bool lcp_system_build(arena *scratch, const lcp_order *order, const lcp_rows *ro
     int n = rows->size;
     *s = (lcp_system){.size = n, .order = order->order, .place = order->place, .beta = 1};
     if (!allocate(scratch, s, (size_t)n, n ? (size_t)rows->start[n] : 0)) return false;
-    double largest = 0, largest_b = 0;
     for (int k = 0; k < n; k++) {
         int i = s->order[k];
         double diagonal = 0;
         for (int t = rows->start[i]; t < rows->start[i + 1]; t++)
             if (rows->column[t] == i) diagonal = rows->value[t];
         s->scale[k] = power_scale(diagonal);
-        largest = fmax(largest, fabs(b[i] * s->scale[k])), largest_b = fmax(largest_b, fabs(b[i]));
     }
-    if (largest > 0) {
-        int e;
-        frexp(largest, &e);
-        s->beta = ldexp(1.0, -e);
-    }
-    for (int k = 0; k < n; k++) {
-        s->q[k] = b[s->order[k]] * s->scale[k] * s->beta;
-        s->weight[k] = 1 / (s->scale[k] * s->beta * (largest_b > 0 ? largest_b : 1));
-        s->start[k + 1] = place_row(s, rows, k, s->start[k]);
-    }
+    for (int k = 0; k < n; k++) s->start[k + 1] = place_row(s, rows, k, s->start[k]);
+    lcp_system_load(s, b);
     return true;
+}
+
+void lcp_system_load(lcp_system *s, const double *b) {
+    double largest = 0, largest_b = 0;
+    for (int k = 0; k < s->size; k++) {
+        double size = fabs(b[s->order[k]]), scaled = size * s->scale[k];
+        largest = scaled > largest ? scaled : largest, largest_b = size > largest_b ? size : largest_b;
+    }
+    int e = 0;
+    if (largest > 0) frexp(largest, &e);
+    s->beta = ldexp(1.0, -e);
+    double unit = s->beta * (largest_b > 0 ? largest_b : 1);
+    for (int k = 0; k < s->size; k++) {
+        s->q[k] = b[s->order[k]] * s->scale[k] * s->beta;
+        s->weight[k] = 1 / (s->scale[k] * unit);
+    }
 }
 
 bool lcp_system_plain(arena *scratch, const lcp_rows *rows, const double *b, lcp_system *system) {

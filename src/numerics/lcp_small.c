@@ -67,12 +67,15 @@ static void evaluate(small *s) {
     }
 }
 
-static void put_at_bound(small *s, int i) {
+/* Returns the change of z. */
+static double put_at_bound(small *s, int i) {
+    double z = s->z[i];
     if (s->lo[i] == s->hi[i]) s->state[i] = ABUT_LCP_AT_LOWER;
     if (s->state[i] == ABUT_LCP_AT_LOWER && isinf(s->lo[i])) s->state[i] = ABUT_LCP_FREE;
     if (s->state[i] == ABUT_LCP_AT_UPPER && isinf(s->hi[i])) s->state[i] = ABUT_LCP_FREE;
     if (s->state[i] == ABUT_LCP_AT_LOWER) s->z[i] = s->lo[i];
     if (s->state[i] == ABUT_LCP_AT_UPPER) s->z[i] = s->hi[i];
+    return s->z[i] - z;
 }
 
 /* The state row i should have; a free row may pass its bound by rounding. */
@@ -109,9 +112,10 @@ static bool exchange(small *s, double unit, abut_lcp_result *result) {
         best = violations < best ? violations : best;
         for (int i = patience >= 0 ? 0 : last; i <= last; i++) {
             result->pivots += wanted[i] != s->state[i];
-            s->state[i] = wanted[i], put_at_bound(s, i);
+            s->state[i] = wanted[i];
+            double change = put_at_bound(s, i);
+            for (int j = 0; j < s->size && change != 0; j++) s->w[j] += s->a[i][j] * change;
         }
-        evaluate(s);
     }
     return false;
 }

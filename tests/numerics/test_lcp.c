@@ -385,6 +385,59 @@ static void test_warm(void **unused) {
     abut_lcp_solver_destroy(solver);
 }
 
+/* Large piles, in which most contacts vanish: from nothing the active-set method solves them, from a state of
+ * all rows free the block exchanges do; w is unique, so they must agree. */
+static void test_piles_two_ways(void **unused) {
+    (void)unused;
+    abut_lcp_solver *solver = abut_lcp_solver_create(NULL);
+    static double z[400], w[400], y[400], v[400];
+    static uint8_t state[400];
+    for (int trial = 0; trial < 60; trial++) {
+        contact_problem p;
+        contact_problem_pile(&p, 40 + 6 * trial,
+                             trial % 3 == 0   ? 1
+                             : trial % 3 == 1 ? 100
+                                              : 1e4,
+                             0.1, (uint64_t)trial + 77);
+        contact_problem_assemble(&p);
+        int n = p.lcp.size;
+        abut_lcp_config config = abut_default_lcp_config();
+        assert_int_equal(abut_lcp_solve(solver, &p.lcp, &config, NULL, z, w, NULL, NULL), ABUT_OK);
+        assert_true(abut_lcp_validate(&p.lcp, z, NULL) <= 1e-9);
+        config.warm = true;
+        for (int i = 0; i < n; i++) state[i] = ABUT_LCP_FREE, y[i] = 0;
+        assert_int_equal(abut_lcp_solve(solver, &p.lcp, &config, state, y, v, NULL, NULL), ABUT_OK);
+        for (int i = 0; i < n; i++) assert_true(fabs(w[i] - v[i]) <= 1e-8 * vector_size(p.b, n));
+        contact_problem_free(&p);
+    }
+    abut_lcp_solver_destroy(solver);
+}
+
+/* What a solver keeps of the last matrix never shows: after other loads and another problem the bits are
+ * those of a new solver. */
+static void test_kept_is_hidden(void **unused) {
+    (void)unused;
+    contact_problem p, other;
+    contact_problem_wall(&p, 5, 6, 1), contact_problem_stack(&other, 12, 0.1, 1, 2);
+    contact_problem_assemble(&p), contact_problem_assemble(&other);
+    abut_lcp_config config = abut_default_lcp_config();
+    abut_lcp_solver *solver = abut_lcp_solver_create(NULL);
+    static double z[400], w[400], fresh[400];
+    for (int step = 0; step < 12; step++) {
+        contact_problem_load(&p, 1e-2);
+        contact_problem_assemble(&p);
+        if (step % 3 == 2)
+            assert_int_equal(abut_lcp_solve(solver, &other.lcp, &config, NULL, z, w, NULL, NULL), ABUT_OK);
+        assert_int_equal(abut_lcp_solve(solver, &p.lcp, &config, NULL, z, w, NULL, NULL), ABUT_OK);
+        abut_lcp_solver *once = abut_lcp_solver_create(NULL);
+        assert_int_equal(abut_lcp_solve(once, &p.lcp, &config, NULL, fresh, w, NULL, NULL), ABUT_OK);
+        abut_lcp_solver_destroy(once);
+        assert_memory_equal(z, fresh, (size_t)p.lcp.size * sizeof *z);
+    }
+    abut_lcp_solver_destroy(solver);
+    contact_problem_free(&p), contact_problem_free(&other);
+}
+
 /* Compressed rows and the dense matrix are the same problem: the same bits. */
 static void test_dense_is_sparse(void **unused) {
     (void)unused;
@@ -479,6 +532,7 @@ int main(void) {
         cmocka_unit_test(test_lemke_general),  cmocka_unit_test(test_mixed_bounds),
         cmocka_unit_test(test_boxed_friction), cmocka_unit_test(test_heuristic),
         cmocka_unit_test(test_warm),           cmocka_unit_test(test_dense_is_sparse),
+        cmocka_unit_test(test_piles_two_ways), cmocka_unit_test(test_kept_is_hidden),
         cmocka_unit_test(test_hostile),        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
