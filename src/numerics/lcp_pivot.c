@@ -61,17 +61,24 @@ void lcp_pivoting_keep(const lcp_pivoting *p, abut_lcp_solver *solver) {
     solver->kept.valid = true;
 }
 
-/* v = a y + q, in doubled precision where rounding would show in the residual: |a||y| u is not far below the
- * tolerance. Blocks are exchanged with plain sums unless that is very near. */
-static void evaluate(lcp_pivoting *p, double limit) {
+/* v = a y + q again in doubled precision, where rounding would show in the residual: |a||y| u, relative to
+ * max |b|, is not far below the limit.  False when it would not. */
+static bool sharpen(lcp_pivoting *p, double limit) {
     const lcp_system *s = &p->system;
     double size = 0;
-    lcp_apply(s, p->y, p->v, p->size_of_row);
     for (int k = 0; k < s->size; k++) {
         double relative = p->size_of_row[k] * s->weight[k];
         size = relative > size ? relative : size;
     }
-    if (p->careful || 64 * LCP_ROUNDING * size > limit) lcp_apply_doubled(s, p->y, p->v);
+    if (!p->careful && 64 * LCP_ROUNDING * size <= limit) return false;
+    lcp_apply_doubled(s, p->y, p->v);
+    return true;
+}
+
+/* v = a y + q. */
+static void evaluate(lcp_pivoting *p, double limit) {
+    lcp_apply(&p->system, p->y, p->v, p->size_of_row);
+    sharpen(p, limit);
 }
 
 /* Puts row k at the bound of its state; one without a finite bound becomes free. Returns the change of y. */
@@ -185,7 +192,7 @@ static bool exchange_blocks(lcp_pivoting *p) {
         for (int k = 0; k < n; k++) p->y[k] += p->step[k];
         evaluate(p, LIMIT_ROUGH);
         int violations = count_violations(p);
-        if (violations == 0 && !p->far) evaluate(p, LIMIT_CAREFUL), violations = count_violations(p);
+        if (violations == 0 && !p->far && sharpen(p, LIMIT_CAREFUL)) violations = count_violations(p);
         if (violations == 0) return true;
         patience = violations < best ? PATIENCE : patience - 1;
         best = violations < best ? violations : best;
