@@ -187,10 +187,20 @@ static void ray_convex(ray *r, const abut_convex *s) {
     }
 }
 
+static void ray_boundary(ray *r, const boundary *b) {
+    double t = r->limit;
+    int32_t face = -1;
+    if (boundary_contains(b, r->o))
+        meet_inside(r);
+    else if ((face = boundary_ray(b, r->o, r->d, &t)) >= 0)
+        meet(r, t, solid_faces(b->solid)[face].plane.n);
+}
+
 bool cast_ray(const collider *c, pose p, vec3 origin, vec3 d, double limit, cast_hit *out) {
     ray r = {.o = pose_unpoint(p, origin), .d = pose_unvector(p, d), .limit = limit};
     if (!(vec3_length2(d) > 0)) return false;
     if (c->kind == COLLIDER_CONVEX) ray_convex(&r, &c->convex.convex);
+    if (c->kind == COLLIDER_BOUNDARY) ray_boundary(&r, &c->boundary);
     if (c->kind == COLLIDER_HALFSPACE) ray_plane(&r, &c->convex);
     if (c->kind == COLLIDER_CAVITY) ray_cavity(&r, c->shape.radius);
     if (r.is_hit) *out = (cast_hit){r.t, vec3_axpy(origin, r.t, d), pose_vector(p, r.n)};

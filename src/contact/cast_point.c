@@ -88,6 +88,12 @@ bool cast_point(const collider *c, pose p, vec3 world, double limit, cast_hit *o
     vec3 x = pose_unpoint(p, world);
     nearest near = {INFINITY, {0, 0, 1}};
     if (c->kind == COLLIDER_CONVEX) near = near_convex(x, &c->convex.convex);
+    if (c->kind == COLLIDER_BOUNDARY) {
+        vec3 on;
+        near.distance = limit < INFINITY ? limit : 1e300;
+        if (boundary_contains(&c->boundary, x)) near.distance = 1e300; /* limits do not count inside */
+        if (!boundary_nearest(&c->boundary, x, &near.distance, &on, &near.normal)) return false;
+    }
     if (c->kind == COLLIDER_HALFSPACE) {
         near.normal = vec3_unit(c->convex.normal);
         near.distance = vec3_dot(near.normal, x) - c->convex.offset / vec3_length(c->convex.normal);

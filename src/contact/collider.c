@@ -19,7 +19,10 @@ static abut_status create_solid(const abut_context *context, const abut_shape *s
     abut_status status = abut_hull_of_solid(context, shape->solid, &c->hull, error);
     if (status != ABUT_OK) return status;
     abut_solid_facts facts = abut_solid_facts_of(shape->solid);
-    c->kind = COLLIDER_CONVEX, c->convex.convex = abut_convex_hull(c->hull);
+    status = boundary_create(context, shape->solid, &c->boundary, error);
+    if (status != ABUT_OK) return status;
+    c->kind = facts.convex ? COLLIDER_CONVEX : COLLIDER_BOUNDARY;
+    c->convex.convex = abut_convex_hull(c->hull);
     /* the radius of a ball has V / A = r / 3 */
     c->bounds = facts.bounds, c->core = 3 * facts.volume / facts.area;
     if (manifold_shape_fits(&c->convex)) return ABUT_OK;
@@ -82,6 +85,7 @@ abut_status collider_create(const abut_context *context, const abut_shape *shape
 
 void collider_free(const abut_context *context, collider *c) {
     if (!c) return;
+    boundary_free(context, &c->boundary);
     abut_hull_free(context, c->hull);
     mem_free(context, c, 1, sizeof *c);
 }
@@ -140,7 +144,20 @@ double collider_core(const collider *c) { return c->core; }
 
 int collider_room(const collider *a, const collider *b) {
     if (a->kind == COLLIDER_NONE || b->kind == COLLIDER_NONE) return 1;
-    return a->kind == COLLIDER_CAVITY || b->kind == COLLIDER_CAVITY ? COLLIDER_ROOM : 1;
+    if (a->kind == COLLIDER_HALFSPACE || b->kind == COLLIDER_HALFSPACE) return 1;
+    return a->kind == COLLIDER_CONVEX && b->kind == COLLIDER_CONVEX ? 1 : COLLIDER_ROOM;
+}
+
+/* A is a boundary and B a solid, a sphere or a capsule. */
+static int collide_boundary(const collider *a, pose pa, const collider *b, pose pb,
+                            const manifold_config *config, manifold *out, int room) {
+    if (b->hull) return boundary_collide(&a->boundary, pa, &b->boundary, pb, config, out, room);
+    double half = b->shape.kind == ABUT_SHAPE_CAPSULE ? b->shape.length / 2 : 0;
+    vec3 e = quat_rotate(pb.rotation, vec3_make(0, 0, half));
+    int count = boundary_collide_round(vec3_sub(pb.position, e), vec3_add(pb.position, e), b->shape.radius,
+                                       &a->boundary, pa, config, out, room);
+    for (int i = 0; i < count; i++) manifold_turn(&out[i]);
+    return count;
 }
 
 int collider_collide(const collider *a, pose pa, const collider *b, pose pb, const manifold_config *config,
@@ -150,6 +167,13 @@ int collider_collide(const collider *a, pose pa, const collider *b, pose pb, con
     if (b->kind == COLLIDER_CAVITY) return collider_collide_cavity(a, pa, b, pb, config, out, room);
     if (a->kind == COLLIDER_CAVITY) {
         int count = collider_collide_cavity(b, pb, a, pa, config, out, room);
+        for (int i = 0; i < count; i++) manifold_turn(&out[i]);
+        return count;
+    }
+    bool flat = a->kind == COLLIDER_HALFSPACE || b->kind == COLLIDER_HALFSPACE; /* takes the hull */
+    if (a->kind == COLLIDER_BOUNDARY && !flat) return collide_boundary(a, pa, b, pb, config, out, room);
+    if (b->kind == COLLIDER_BOUNDARY && !flat) {
+        int count = collide_boundary(b, pb, a, pa, config, out, room);
         for (int i = 0; i < count; i++) manifold_turn(&out[i]);
         return count;
     }

@@ -2,6 +2,7 @@
 #ifndef CONTACT_COLLIDER_PARTS_H
 #define CONTACT_COLLIDER_PARTS_H
 
+#include "contact/boundary.h"
 #include "contact/collider.h"
 #include "convex/shape.h"
 
@@ -9,7 +10,8 @@ typedef enum collider_kind {
     COLLIDER_NONE, /* touches nothing */
     COLLIDER_CONVEX,
     COLLIDER_HALFSPACE,
-    COLLIDER_CAVITY
+    COLLIDER_CAVITY,
+    COLLIDER_BOUNDARY
 } collider_kind;
 
 struct collider {
@@ -18,6 +20,7 @@ struct collider {
     manifold_shape convex; /* of a half-space: itself; of a solid with dents: its hull */
     abut_hull *hull;       /* owned: of a solid */
     box bounds;            /* shape axes */
+    boundary boundary;     /* of a solid */
     double core;
 };
 

@@ -1,0 +1,314 @@
+/* Boundaries: creation, and the features of two of them that face each other (boundary.h). */
+#include "contact/boundary.h"
+
+/* ---- creation */
+
+typedef ARRAY(box) box_array;
+
+/* Vertices that can touch something convex: all of them but those of reflex edges only. */
+static bool stands_out(const abut_solid *s, int32_t vertex) {
+    int32_t first = solid_vertices(s)[vertex].coedge, c = first;
+    do {
+        if (solid_edges(s)[solid_coedges(s)[c].edge].convexity > 0) return true;
+        c = solid_twin(s, solid_coedges(s)[c].prev);
+    } while (c != first);
+    return false;
+}
+
+static box edge_box(const abut_solid *s, int32_t edge) {
+    const solid_edge *e = &solid_edges(s)[edge];
+    return box_add_point(box_add_point(box_empty(), solid_position(s, e->vertex[0])),
+                         solid_position(s, e->vertex[1]));
+}
+
+static box face_box(const abut_solid *s, int32_t face) {
+    const solid_loop *loop = &solid_loops(s)[solid_faces(s)[face].first_loop];
+    box b = box_empty();
+    for (int32_t k = 0, c = loop->coedge; k < loop->count; k++, c = solid_coedges(s)[c].next)
+        b = box_add_point(b, solid_position(s, solid_coedges(s)[c].vertex));
+    return b;
+}
+
+/* The tree numbers the boxes it is given; `numbers` are the features behind them. */
+static bool build(const abut_context *context, const box_array *boxes, const int_array *numbers,
+                  box_tree *tree) {
+    if (!box_tree_build(context, boxes->data, (int32_t)boxes->count, tree)) return false;
+    for (int32_t i = 0; i < tree->item_count; i++) tree->items[i] = numbers->data[tree->items[i]];
+    return true;
+}
+
+static bool build_trees(const abut_context *context, boundary *b, box_array *boxes, int_array *numbers) {
+    const abut_solid *s = b->solid;
+    bool fits = array_reserve(context, boxes, 1) && array_reserve(context, numbers, 1);
+    for (int32_t v = 0; fits && v < s->vertex_count; v++)
+        if (stands_out(s, v))
+            fits = array_push(context, boxes, box_add_point(box_empty(), solid_position(s, v))) &&
+                   array_push(context, numbers, v);
+    fits = fits && build(context, boxes, numbers, &b->vertices);
+    boxes->count = numbers->count = 0;
+    for (int32_t e = 0; fits && e < s->edge_count; e++)
+        if (solid_edges(s)[e].convexity > 0)
+            fits = array_push(context, boxes, edge_box(s, e)) && array_push(context, numbers, e);
+    fits = fits && build(context, boxes, numbers, &b->edges);
+    boxes->count = numbers->count = 0;
+    for (int32_t f = 0; fits && f < s->face_count; f++)
+        fits = array_push(context, boxes, face_box(s, f)) && array_push(context, numbers, f);
+    return fits && build(context, boxes, numbers, &b->faces);
+}
+
+abut_status boundary_create(const abut_context *context, const abut_solid *solid, boundary *out,
+                            abut_error *error) {
+    *out = (boundary){.solid = solid, .depth = solid->facts.volume / solid->facts.area};
+    abut_status status =
+        solid->facts.convex ? ABUT_OK : abut_index_build(context, solid, NULL, &out->index, error);
+    if (status != ABUT_OK) return status;
+    box_array boxes = {0};
+    int_array numbers = {0};
+    bool fits = build_trees(context, out, &boxes, &numbers);
+    array_free(context, &boxes);
+    array_free(context, &numbers);
+    if (fits) return ABUT_OK;
+    boundary_free(context, out);
+    return fail_memory(error);
+}
+
+void boundary_free(const abut_context *context, boundary *b) {
+    box_tree_free(context, &b->vertices);
+    box_tree_free(context, &b->edges);
+    box_tree_free(context, &b->faces);
+    abut_index_free(context, b->index);
+    *b = (boundary){0};
+}
+
+/* x in the stored frame.  A convex solid is the part below all its faces. */
+static bool contains(const boundary *b, vec3 x) {
+    if (b->index) return index_side(b->index, x) == INDEX_IN;
+    for (int32_t f = 0; f < b->solid->face_count; f++)
+        if (plane_distance(solid_faces(b->solid)[f].plane, x) > 0) return false;
+    return true;
+}
+
+bool boundary_contains(const boundary *b, vec3 x) { return contains(b, vec3_sub(x, b->solid->origin)); }
+
+/* ---- one side of a pair */
+
+typedef struct side {
+    const boundary *b;
+    pose frame; /* of the stored frame */
+    mat3 r;
+} side;
+
+static side make_side(const boundary *b, pose p) {
+    pose frame = solid_frame(b->solid, p);
+    return (side){b, frame, quat_matrix(frame.rotation)};
+}
+static vec3 to_world(const side *s, vec3 x) { return vec3_add(mat3_mul_vec(s->r, x), s->frame.position); }
+static vec3 to_side(const side *s, vec3 x) { return mat3_tmul_vec(s->r, vec3_sub(x, s->frame.position)); }
+static bool holds(const side *s, vec3 world) { return contains(s->b, to_side(s, world)); }
+
+typedef struct search {
+    side a, b;
+    const manifold_config *config;
+    double depth, slack; /* slack: rounding of places, a billionth of the size */
+    bool turned;         /* the vertex is B's */
+    gather *found;
+} search;
+
+/* ---- a vertex and a face */
+
+/* No edge at the vertex leads below the plane with outward normal n (of the vertex's frame) by more than the
+ * angle; a negative one: all lead above it by at least so much. */
+static bool leads_away(const abut_solid *s, int32_t vertex, vec3 n, double angle) {
+    const solid_vertex *v = &solid_vertices(s)[vertex];
+    int32_t c = v->coedge;
+    do {
+        vec3 e = vec3_sub(solid_position(s, solid_coedges(s)[solid_coedges(s)[c].next].vertex), v->position);
+        if (vec3_dot(n, e) < -angle * vec3_length(e)) return false;
+        c = solid_twin(s, solid_coedges(s)[c].prev);
+    } while (c != v->coedge);
+    return true;
+}
+
+/* Whether the foot of x on the face lies in it (0), or beyond a reflex edge by at most `reach`, with no other
+ * edge nearer (by how much); negative: beside it. */
+static double stands_beyond(const abut_solid *s, int32_t face, vec3 x, double reach, double slack) {
+    if (index_face_contains(s, face, x)) return 0;
+    const solid_face *f = &solid_faces(s)[face];
+    vec3 foot = vec3_axpy(x, -plane_distance(f->plane, x), f->plane.n);
+    double nearest = INFINITY, t;
+    int32_t edge = -1;
+    for (int32_t l = 0; l < f->loops; l++) {
+        const solid_loop *loop = &solid_loops(s)[f->first_loop + l];
+        for (int32_t k = 0, c = loop->coedge; k < loop->count; k++, c = solid_coedges(s)[c].next) {
+            double d2 = index_edge_distance2(s, solid_coedges(s)[c].edge, foot, &t);
+            if (d2 < nearest) nearest = d2, edge = solid_coedges(s)[c].edge;
+        }
+    }
+    if (nearest <= slack * slack) return 0;
+    return nearest <= reach * reach && solid_edges(s)[edge].convexity < 0 ? sqrt(nearest) : -1;
+}
+
+/* Over a dent, in front of one wall and inside the other: whether the way back over the reflex edge is the
+ * shortest way out. */
+static bool is_way_out(const boundary *b, vec3 x, double beyond) {
+    double nearest = 0.99 * beyond;
+    vec3 on, normal;
+    return !boundary_nearest(b, vec3_add(x, b->solid->origin), &nearest, &on, &normal);
+}
+
+/* Vertex of `u`, face of `w`. */
+static void try_vertex(search *q, const side *u, int32_t vertex, const side *w, int32_t face) {
+    const abut_solid *su = u->b->solid, *sw = w->b->solid;
+    const solid_face *f = &solid_faces(sw)[face];
+    vec3 at = to_world(u, solid_position(su, vertex)), x = to_side(w, at);
+    double gap = plane_distance(f->plane, x);
+    if (gap > q->config->reach || gap < -q->depth) return;
+    vec3 n = mat3_mul_vec(w->r, f->plane.n);
+    if (!leads_away(su, vertex, mat3_tmul_vec(u->r, n), q->config->angle)) return;
+    double beyond = stands_beyond(sw, face, x, fmax(q->config->reach, q->depth), q->slack);
+    if (beyond < 0) return;
+    bool inside = gap < -q->slack;
+    if ((inside || beyond > 0) && !contains(w->b, x)) return;
+    if (beyond > 0 && !inside && !is_way_out(w->b, x, beyond)) return;
+    abut_feature mine = {ABUT_FEATURE_VERTEX, vertex}, other = {ABUT_FEATURE_FACE, face};
+    gather_point p = {.at = vec3_axpy(at, -gap / 2, n), .normal = n, .gap = gap, .vertex = -1};
+    if (inside) p.vertex = 2 * vertex + q->turned, p.way = sqrt(gap * gap + beyond * beyond);
+    p.id = q->turned ? manifold_id(other, mine) : manifold_id(mine, other);
+    if (q->turned) p.normal = vec3_neg(n);
+    gather_add(q->found, p);
+}
+
+static bool visit_vertex_face(void *user, int32_t vertex, int32_t face) {
+    search *q = user;
+    try_vertex(q, &q->a, vertex, &q->b, face);
+    return true;
+}
+static bool visit_face_vertex(void *user, int32_t face, int32_t vertex) {
+    search *q = user;
+    try_vertex(q, &q->b, vertex, &q->a, face);
+    return true;
+}
+
+/* ---- two edges */
+
+typedef struct wedge {
+    vec3 p, e;  /* world: start, and to the end */
+    vec3 in[2]; /* unit, in each face, away from the edge */
+} wedge;
+
+/* The face of a coedge lies left of it, seen from outside: n x e leads into the face. */
+static wedge wedge_of(const side *s, int32_t edge) {
+    const abut_solid *solid = s->b->solid;
+    const solid_edge *e = &solid_edges(solid)[edge];
+    vec3 p = solid_position(solid, e->vertex[0]), d = vec3_sub(solid_position(solid, e->vertex[1]), p);
+    wedge w = {.p = to_world(s, p), .e = mat3_mul_vec(s->r, d)};
+    for (int k = 0; k < 2; k++) {
+        vec3 n = mat3_mul_vec(s->r, solid_faces(solid)[solid_coedges(solid)[e->coedge[k]].face].plane.n);
+        w.in[k] = vec3_unit(vec3_cross(n, k ? vec3_neg(w.e) : w.e));
+    }
+    return w;
+}
+
+static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
+    search *q = user;
+    wedge a = wedge_of(&q->a, edge_a), b = wedge_of(&q->b, edge_b);
+    vec3 n = vec3_cross(a.e, b.e), d = vec3_sub(b.p, a.p);
+    double ee = vec3_length2(a.e), ff = vec3_length2(b.e), nn = vec3_length2(n);
+    if (nn <= 1e-6 * ee * ff) return true; /* nearly parallel: their ends stand on faces */
+    /* a.p + s e - (b.p + t f) along n: s = (d x f).n / n.n, t = (d x e).n / n.n */
+    double s = vec3_triple(n, d, b.e) / nn, t = vec3_triple(n, d, a.e) / nn;
+    if (!(s >= 0 && s <= 1 && t >= 0 && t <= 1)) return true;
+    n = vec3_scale(n, 1 / sqrt(nn));
+    double up[4] = {vec3_dot(n, a.in[0]), vec3_dot(n, a.in[1]), -vec3_dot(n, b.in[0]), -vec3_dot(n, b.in[1])};
+    double flip = up[0] + up[1] + up[2] + up[3] < 0 ? -1 : 1;
+    for (int k = 0; k < 4; k++)
+        if (flip * up[k] < -q->config->angle) return true;
+    n = vec3_scale(n, flip);
+    vec3 x = vec3_axpy(a.p, s, a.e), y = vec3_axpy(b.p, t, b.e);
+    double gap = vec3_dot(n, vec3_sub(x, y));
+    if (gap > q->config->reach || gap < -q->depth) return true;
+    if (gap < -q->slack && !(holds(&q->b, x) && holds(&q->a, y))) return true;
+    abut_feature fa = {ABUT_FEATURE_EDGE, edge_a}, fb = {ABUT_FEATURE_EDGE, edge_b};
+    gather_add(
+        q->found,
+        (gather_point){
+            .at = vec3_lerp(x, y, 0.5), .normal = n, .gap = gap, .id = manifold_id(fa, fb), .vertex = -1});
+    return true;
+}
+
+/* ---- a vertex and an edge, two vertices: only apart, and only where neither a face nor two edges are nearer
+ *
+ * Touching, such pairs are always part of the two kinds above; but two corners that fly at each other are
+ * nearest like that until they touch. */
+
+/* Every edge at the vertex leads strictly away along u (world). */
+static bool points_away(const side *s, int32_t vertex, vec3 u) {
+    return leads_away(s->b->solid, vertex, mat3_tmul_vec(s->r, u), -1e-3);
+}
+
+static void try_corner(search *q, const side *u, int32_t vertex, const side *w, vec3 on, abut_feature other,
+                       vec3 x) {
+    vec3 v = vec3_sub(x, on);
+    double gap = vec3_length(v);
+    if (!(gap > q->slack && gap <= q->config->reach)) return;
+    vec3 n = vec3_scale(v, 1 / gap);
+    if (!points_away(u, vertex, n)) return;
+    if (other.kind == ABUT_FEATURE_VERTEX && !points_away(w, other.id, vec3_neg(n))) return;
+    abut_feature mine = {ABUT_FEATURE_VERTEX, vertex};
+    gather_add(q->found, (gather_point){.at = vec3_lerp(x, on, 0.5),
+                                        .normal = q->turned ? vec3_neg(n) : n,
+                                        .gap = gap,
+                                        .id = q->turned ? manifold_id(other, mine) : manifold_id(mine, other),
+                                        .vertex = -1});
+}
+
+static void try_vertex_edge(search *q, const side *u, int32_t vertex, const side *w, int32_t edge) {
+    wedge g = wedge_of(w, edge);
+    vec3 x = to_world(u, solid_position(u->b->solid, vertex)), d = vec3_sub(x, g.p);
+    double t = vec3_dot(d, g.e) / vec3_length2(g.e);
+    if (!(t > 0 && t < 1)) return;
+    vec3 on = vec3_axpy(g.p, t, g.e), v = vec3_sub(x, on);
+    double strict = -1e-3 * vec3_length(v);
+    if (vec3_dot(v, g.in[0]) < strict && vec3_dot(v, g.in[1]) < strict)
+        try_corner(q, u, vertex, w, on, (abut_feature){ABUT_FEATURE_EDGE, edge}, x);
+}
+
+static bool visit_vertex_edge(void *user, int32_t vertex, int32_t edge) {
+    search *q = user;
+    try_vertex_edge(q, &q->a, vertex, &q->b, edge);
+    return true;
+}
+static bool visit_edge_vertex(void *user, int32_t edge, int32_t vertex) {
+    search *q = user;
+    try_vertex_edge(q, &q->b, vertex, &q->a, edge);
+    return true;
+}
+static bool visit_vertices(void *user, int32_t va, int32_t vb) {
+    search *q = user;
+    vec3 x = to_world(&q->a, solid_position(q->a.b->solid, va)),
+         y = to_world(&q->b, solid_position(q->b.b->solid, vb));
+    try_corner(q, &q->a, va, &q->b, y, (abut_feature){ABUT_FEATURE_VERTEX, vb}, x);
+    return true;
+}
+
+/* ---- */
+
+int boundary_collide(const boundary *a, pose pa, const boundary *b, pose pb, const manifold_config *config,
+                     manifold *out, int room) {
+    gather found;
+    found.count = 0;
+    search q = {.a = make_side(a, pa), .b = make_side(b, pb), .config = config, .found = &found};
+    q.slack = 1e-9 * (a->solid->diagonal + b->solid->diagonal);
+    pose b_in_a = pose_relative(q.b.frame, q.a.frame);
+    q.depth = b->depth;
+    box_tree_pairs(&a->vertices, &b->faces, b_in_a, fmax(config->reach, q.depth), visit_vertex_face, &q);
+    q.depth = a->depth, q.turned = true;
+    box_tree_pairs(&a->faces, &b->vertices, b_in_a, fmax(config->reach, q.depth), visit_face_vertex, &q);
+    q.depth = fmin(a->depth, b->depth), q.turned = false;
+    box_tree_pairs(&a->edges, &b->edges, b_in_a, fmax(config->reach, q.depth), visit_edges, &q);
+    box_tree_pairs(&a->vertices, &b->edges, b_in_a, config->reach, visit_vertex_edge, &q);
+    box_tree_pairs(&a->vertices, &b->vertices, b_in_a, config->reach, visit_vertices, &q);
+    q.turned = true;
+    box_tree_pairs(&a->edges, &b->vertices, b_in_a, config->reach, visit_edge_vertex, &q);
+    return gather_group(&found, out, room);
+}
