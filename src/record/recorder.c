@@ -20,8 +20,9 @@ typedef enum statement {
 } statement;
 
 static const char *const statement_texts[STATEMENTS] = {
-    [INSERT_FRAME] = "INSERT INTO frame(id, t, kinetic, potential, dissipated, work, px, py, pz, lx, ly, lz, "
-                     "deepest_overlap, motions) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [INSERT_FRAME] =
+        ("INSERT INTO frame(id, t, kinetic, potential, dissipated, work, px, py, pz, lx, ly, lz, "
+         "deepest_overlap, motions) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
     [INSERT_SEGMENT] = "INSERT INTO segment VALUES(?,?,?,?,?,?)",
     [INSERT_EVENT] = "INSERT INTO event VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_CONTACT] = "INSERT INTO contact VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
