@@ -1,6 +1,6 @@
 /* Collecting near pairs with the box trees, and the test whether the features of a pair face each other. */
 #include "contact/near.h"
-#include "contact/patch.h"
+#include "contact/smooth.h"
 #include "solid/solid.h"
 
 /* Slope below which two directions count as parallel to a plane: rotations are known to rounding, and a face
@@ -195,29 +195,10 @@ static bool collect_round_solid(collector *c) {
     return true;
 }
 
-/* Patches of smooth surfaces start from a sample near the other body. */
-static bool push_patches(collector *c, int i, int j) {
-    element a = c->a->elements[i], b = c->b->elements[j];
-    pose pa = {c->ma->center, c->ma->rotation}, pb = {c->mb->center, c->mb->rotation};
-    if (a.kind == ELEMENT_PATCH && b.kind == ELEMENT_PATCH)
-        patch_start_patch(c->a->shape.surface, &a, pose_relative(pa, pb), c->b->shape.surface, &b);
-    else if (a.kind == ELEMENT_PATCH && b.kind == ELEMENT_PLANE)
-        patch_start_plane(c->a->shape.surface, &a, quat_unrotate(pa.rotation, quat_rotate(pb.rotation, b.d)));
-    else if (a.kind == ELEMENT_PLANE && b.kind == ELEMENT_PATCH)
-        patch_start_plane(c->b->shape.surface, &b, quat_unrotate(pb.rotation, quat_rotate(pa.rotation, a.d)));
-    else
-        return true;
-    return push(c, a, c->a->features[i], b, c->b->features[j], 1);
-}
-
 static bool collect_round(collector *c) {
     for (int i = 0; i < c->a->element_count; i++)
         for (int j = 0; j < c->b->element_count; j++) {
             const element *ea = &c->a->elements[i], *eb = &c->b->elements[j];
-            if (ea->kind == ELEMENT_PATCH || eb->kind == ELEMENT_PATCH) {
-                if (!push_patches(c, i, j)) return false;
-                continue;
-            }
             if ((is_rim_point(ea) && !is_wall(eb)) || (is_rim_point(eb) && !is_wall(ea))) continue;
             if (!push_round(c, *ea, c->a->features[i], *eb, c->b->features[j])) return false;
         }
@@ -237,6 +218,8 @@ static void swap_pairs(near_array *out, int64_t first) {
 bool near_collect(const abut_context *context, const contact_shape *a, const motion *ma,
                   const contact_shape *b, const motion *mb, double reach, double turn, near_array *out) {
     bool solid_a = a->shape.kind == ABUT_SHAPE_SOLID, solid_b = b->shape.kind == ABUT_SHAPE_SOLID;
+    if (a->shape.kind == ABUT_SHAPE_SURFACE || b->shape.kind == ABUT_SHAPE_SURFACE)
+        return smooth_collect(context, a, ma, b, mb, reach, out);
     collector c = {.context = context, .a = a, .b = b, .ma = ma, .mb = mb};
     collector swapped = {.context = context, .a = b, .b = a, .ma = mb, .mb = ma};
     c.reach = swapped.reach = reach, c.turn = swapped.turn = turn, c.out = swapped.out = out;
@@ -253,7 +236,8 @@ bool near_collect(const abut_context *context, const contact_shape *a, const mot
 bool near_shapes_known(abut_shape_kind a, abut_shape_kind b) {
     if (a > b) return near_shapes_known(b, a);
     if (a == ABUT_SHAPE_NONE) return true;
-    if (b == ABUT_SHAPE_SURFACE) return a == ABUT_SHAPE_SURFACE || a == ABUT_SHAPE_HALFSPACE;
+    if (b == ABUT_SHAPE_SURFACE) return smooth_shapes_known(a);
+    if (a == ABUT_SHAPE_SURFACE) return smooth_shapes_known(b);
     bool endless_a = a == ABUT_SHAPE_HALFSPACE || a == ABUT_SHAPE_CAVITY,
          endless_b = b == ABUT_SHAPE_HALFSPACE || b == ABUT_SHAPE_CAVITY;
     return !(endless_a && endless_b);
@@ -360,10 +344,8 @@ static bool round_faces(const contact_shape *s, const element *e, const element 
     return true;
 }
 
-/* Is the feature of one shape facing the other at `at`?  `n` is the direction towards the other body, in this
- * body's axes; `x` the place in this body's axes; `t` the parameter where the feature is a line. */
-static bool feature_faces(const contact_shape *s, const element *e, contact_feature f, const element *other,
-                          vec3 n, vec3 x, double t, double slack) {
+bool near_feature_faces(const contact_shape *s, const element *e, contact_feature f, const element *other,
+                        vec3 n, vec3 x, double t, double slack) {
     if (s->shape.kind != ABUT_SHAPE_SOLID) return round_faces(s, e, other, n, x, t, slack);
     const abut_solid *solid = s->shape.solid;
     if (f.kind == FEATURE_VERTEX) return cone_on_side(solid, f.id, vec3_neg(n));
@@ -374,36 +356,22 @@ static bool feature_faces(const contact_shape *s, const element *e, contact_feat
     return t <= e->hi - slack || end_faces(solid, edge->vertex[1], vec3_neg(n));
 }
 
-/* Pairs with a patch, in either order. */
-static bool evaluate_patches(const near_pair *pair, const contact_shape *a, const motion *ma,
-                             const contact_shape *b, const motion *mb, double slack, contact_point *point,
-                             bool *faces) {
-    bool inside, found;
-    if (pair->a.kind == ELEMENT_PATCH && pair->b.kind == ELEMENT_PATCH) {
-        found = patch_patch(a->shape.surface, &pair->a, ma, b->shape.surface, &pair->b, mb, slack, point,
-                            &inside);
-    } else if (pair->a.kind == ELEMENT_PATCH) {
-        found = patch_plane(a->shape.surface, &pair->a, ma, &pair->b, mb, slack, point, &inside);
-    } else {
-        found = patch_plane(b->shape.surface, &pair->b, mb, &pair->a, ma, slack, point, &inside);
-        point->normal = vec3_neg(point->normal), point->normal_rate = vec3_neg(point->normal_rate);
-    }
-    if (faces) *faces = found && inside;
-    return found;
-}
-
 bool near_evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                    const motion *mb, double slack, contact_point *point, bool *faces) {
     double sa, sb;
-    if (pair->a.kind == ELEMENT_PATCH || pair->b.kind == ELEMENT_PATCH)
-        return evaluate_patches(pair, a, ma, b, mb, slack, point, faces);
+    if (smooth_is_pair(pair)) {
+        /* whether it faces is a question to the whole surface; without it, to the patch */
+        near_pair place = *pair;
+        return faces ? smooth_follow(&place, a, ma, b, mb, slack, point, faces, NULL)
+                     : smooth_evaluate(pair, a, ma, b, mb, slack, point, NULL);
+    }
     if (!element_contact(&pair->a, ma, &pair->b, mb, pair->sign, point, &sa, &sb)) return false;
     if (!faces) return true;
     vec3 xa = quat_unrotate(ma->rotation, vec3_sub(point->at, ma->center));
     vec3 xb = quat_unrotate(mb->rotation, vec3_sub(point->at, mb->center));
     vec3 na = quat_unrotate(ma->rotation, vec3_neg(point->normal)),
          nb = quat_unrotate(mb->rotation, point->normal);
-    *faces = feature_faces(a, &pair->a, pair->fa, &pair->b, na, xa, sa, slack) &&
-             feature_faces(b, &pair->b, pair->fb, &pair->a, nb, xb, sb, slack);
+    *faces = near_feature_faces(a, &pair->a, pair->fa, &pair->b, na, xa, sa, slack) &&
+             near_feature_faces(b, &pair->b, pair->fb, &pair->a, nb, xb, sb, slack);
     return true;
 }

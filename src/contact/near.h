@@ -34,4 +34,10 @@ bool near_collect(const abut_context *context, const contact_shape *a, const mot
 bool near_evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                    const motion *mb, double slack, contact_point *point, bool *faces);
 
+/* Is the feature of one shape facing the other at `x`?  `n` is the direction towards the other body and x the
+ * place, both in this body's axes; `t` the parameter where the feature is a line, `other`
+ * what it meets. */
+bool near_feature_faces(const contact_shape *s, const element *e, contact_feature f, const element *other,
+                        vec3 n, vec3 x, double t, double slack);
+
 #endif

@@ -13,11 +13,7 @@
  * From the rates follow those of the place and of the normal: the curvature terms of gap'' are exact. */
 #include "contact/patch.h"
 
-enum { ROUNDS = 40, SAMPLES = 6 };
-
-/* Solves the n x n system (n <= 4) by elimination with row pivoting; the right-hand side becomes the
- * solution. */
-static bool solve(int n, double m[4][4], double *x) {
+bool patch_solve(int n, double m[4][4], double *x) {
     for (int k = 0; k < n; k++) {
         int pivot = k;
         for (int i = k + 1; i < n; i++)
@@ -52,8 +48,16 @@ static abut_partials moved(const abut_partials *p, mat3 r, vec3 shift) {
                            .vv = mat3_mul_vec(r, p->vv)};
 }
 
-static bool is_inside(const abut_surface *surface, int patch, double u, double v, const abut_partials *p,
-                      double slack) {
+double patch_limit_step(double *step, int n) {
+    double size = 0;
+    for (int i = 0; i < n; i++) size = fmax(size, fabs(step[i]));
+    if (size > 0.5)
+        for (int i = 0; i < n; i++) step[i] *= 0.5 / size;
+    return size;
+}
+
+bool patch_is_inside(const abut_surface *surface, int patch, double u, double v, const abut_partials *p,
+                     double slack) {
     double speed = fmin(vec3_length(p->u), vec3_length(p->v));
     int edge;
     double outside = abut_surface_outside(surface, (abut_surface_point){patch, u, v}, &edge);
@@ -66,21 +70,22 @@ static bool is_inside(const abut_surface *surface, int patch, double u, double v
 static bool find_tip(const abut_surface *surface, const element *e, vec3 n, double *u, double *v,
                      abut_partials *p) {
     *u = e->u, *v = e->v;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < PATCH_ROUNDS; i++) {
         if (!abut_surface_evaluate(surface, e->patch, *u, *v, 2, p)) return false;
         double f[2] = {-vec3_dot(n, p->u), -vec3_dot(n, p->v)};
         double m[4][4] = {{vec3_dot(n, p->uu), vec3_dot(n, p->uv)}, {vec3_dot(n, p->uv), vec3_dot(n, p->vv)}};
-        if (!solve(2, m, f)) return false;
+        if (!patch_solve(2, m, f)) return false;
+        double moves = patch_limit_step(f, 2);
         *u += f[0], *v += f[1];
         if (!(fabs(*u) < 16 && fabs(*v) < 16)) return false;
-        if (fabs(f[0]) + fabs(f[1]) < 1e-15) break;
+        if (moves < PATCH_CONVERGED) break;
     }
     return abut_surface_evaluate(surface, e->patch, *u, *v, 2, p);
 }
 
 bool patch_plane(const abut_surface *surface, const element *e, const motion *ma,
                  const element *plane_element, const motion *mb, double slack, contact_point *out,
-                 bool *inside) {
+                 bool *inside, patch_place *places) {
     vec3 n = quat_rotate(mb->rotation, plane_element->d), n_rate = vec3_cross(mb->velocity.angular, n);
     vec3 q = vec3_add(mb->center, quat_rotate(mb->rotation, plane_element->p));
     vec3 w = ma->velocity.angular, local = quat_unrotate(ma->rotation, n);
@@ -91,7 +96,7 @@ bool patch_plane(const abut_surface *surface, const element *e, const motion *ma
     double rate[2] = {-vec3_dot(local_rate, p.u), -vec3_dot(local_rate, p.v)};
     double m[4][4] = {{vec3_dot(local, p.uu), vec3_dot(local, p.uv)},
                       {vec3_dot(local, p.uv), vec3_dot(local, p.vv)}};
-    if (!solve(2, m, rate)) return false;
+    if (!patch_solve(2, m, rate)) return false;
     vec3 arm = quat_rotate(ma->rotation, vec3_add(e->p, p.c));
     vec3 slide = quat_rotate(ma->rotation, vec3_axpy(vec3_scale(p.u, rate[0]), rate[1], p.v));
     out->at = vec3_add(ma->center, arm);
@@ -99,22 +104,10 @@ bool patch_plane(const abut_surface *surface, const element *e, const motion *ma
     out->normal = n, out->normal_rate = n_rate;
     out->gap = vec3_dot(n, vec3_sub(out->at, q));
     /* the outside of the patch must look at the plane */
-    *inside = is_inside(surface, e->patch, u, v, &p, slack) && vec3_dot(local, vec3_cross(p.u, p.v)) < 0;
+    *inside =
+        patch_is_inside(surface, e->patch, u, v, &p, slack) && vec3_dot(local, vec3_cross(p.u, p.v)) < 0;
+    if (places) *places = (patch_place){u, v, rate[0], rate[1]};
     return true;
-}
-
-void patch_start_plane(const abut_surface *surface, element *e, vec3 normal) {
-    double deepest = INFINITY, corners[ABUT_SIDES_MOST][2];
-    int sides = abut_surface_domain(surface, e->patch, corners);
-    (void)sides;
-    for (int i = 0; i <= SAMPLES; i++)
-        for (int j = 0; j <= SAMPLES; j++) {
-            abut_partials p;
-            double u = (double)i / SAMPLES, v = (double)j / SAMPLES;
-            abut_surface_evaluate(surface, e->patch, u, v, 0, &p);
-            double depth = vec3_dot(normal, p.c);
-            if (depth < deepest) deepest = depth, e->u = u, e->v = v;
-        }
 }
 
 /* ---- two patches */
@@ -163,20 +156,20 @@ static void equations(const two_places *t, double f[4], double m[4][4]) {
 }
 
 bool patch_patch(const abut_surface *sa, const element *a, const motion *ma, const abut_surface *sb,
-                 const element *b, const motion *mb, double slack, contact_point *out, bool *inside) {
+                 const element *b, const motion *mb, double slack, contact_point *out, bool *inside,
+                 patch_place *places) {
     quat q = quat_mul(quat_conj(mb->rotation), ma->rotation);
     mat3 r = quat_matrix(q);
     vec3 shift = quat_unrotate(mb->rotation, vec3_sub(ma->center, mb->center));
     two_places t = {.x = {a->u, a->v, b->u, b->v}};
     double f[4], m[4][4], moves = 1;
-    for (int i = 0; i < ROUNDS && moves > 1e-15; i++) {
+    for (int i = 0; i < PATCH_ROUNDS && moves > PATCH_CONVERGED; i++) {
         if (!evaluate(sa, a, r, shift, sb, b, &t)) return false;
         equations(&t, f, m);
-        if (!solve(4, m, f)) return false;
-        moves = 0;
+        if (!patch_solve(4, m, f)) return false;
+        moves = patch_limit_step(f, 4);
         for (int k = 0; k < 4; k++) {
             t.x[k] -= f[k];
-            moves = fmax(moves, fabs(f[k]));
             if (!(fabs(t.x[k]) < 16)) return false;
         }
     }
@@ -188,7 +181,7 @@ bool patch_patch(const abut_surface *sa, const element *a, const motion *ma, con
     double rate[4] = {-vec3_dot(t.n, vec3_cross(w, t.a.u)), -vec3_dot(t.n, vec3_cross(w, t.a.v)),
                       -vec3_dot(x_rate, t.b.u), -vec3_dot(x_rate, t.b.v)};
     equations(&t, f, m);
-    if (!solve(4, m, rate)) return false;
+    if (!patch_solve(4, m, rate)) return false;
     vec3 slide = vec3_axpy(vec3_scale(t.b.u, rate[2]), rate[3], t.b.v);
     vec3 turn = vec3_axpy(vec3_scale(t.n_by[0], rate[2]), rate[3], t.n_by[1]);
     vec3 arm = quat_rotate(mb->rotation, t.b.c);
@@ -198,23 +191,12 @@ bool patch_patch(const abut_surface *sa, const element *a, const motion *ma, con
     out->normal_rate =
         vec3_add(vec3_cross(mb->velocity.angular, out->normal), quat_rotate(mb->rotation, turn));
     out->gap = vec3_dot(t.n, vec3_sub(t.a.c, t.b.c));
-    *inside = is_inside(sa, a->patch, t.x[0], t.x[1], &t.a, slack) &&
-              is_inside(sb, b->patch, t.x[2], t.x[3], &t.b, slack) &&
+    *inside = patch_is_inside(sa, a->patch, t.x[0], t.x[1], &t.a, slack) &&
+              patch_is_inside(sb, b->patch, t.x[2], t.x[3], &t.b, slack) &&
               vec3_dot(t.n, vec3_cross(t.a.u, t.a.v)) < 0;
+    if (places) {
+        places[0] = (patch_place){t.x[0], t.x[1], rate[0], rate[1]};
+        places[1] = (patch_place){t.x[2], t.x[3], rate[2], rate[3]};
+    }
     return true;
-}
-
-/* The nearest pair of samples. */
-void patch_start_patch(const abut_surface *sa, element *a, pose a_in_b, const abut_surface *sb, element *b) {
-    double least = INFINITY;
-    for (int i = 0; i <= SAMPLES * SAMPLES; i++)
-        for (int j = 0; j <= SAMPLES * SAMPLES; j++) {
-            double x[4] = {(i % SAMPLES + 0.5) / SAMPLES, (double)(i / SAMPLES) / SAMPLES,
-                           (j % SAMPLES + 0.5) / SAMPLES, (double)(j / SAMPLES) / SAMPLES};
-            abut_partials p, q;
-            abut_surface_evaluate(sa, a->patch, x[0], x[1], 0, &p);
-            abut_surface_evaluate(sb, b->patch, x[2], x[3], 0, &q);
-            double distance = vec3_distance(pose_point(a_in_b, vec3_add(p.c, a->p)), vec3_add(q.c, b->p));
-            if (distance < least) least = distance, a->u = x[0], a->v = x[1], b->u = x[2], b->v = x[3];
-        }
 }

@@ -7,22 +7,41 @@
 #include "abut/surface.h"
 #include "contact/element.h"
 
+/* Where on a patch, and how fast that place moves over it. */
+typedef struct patch_place {
+    double u, v, u_rate, v_rate;
+} patch_place;
+
 /* A patch against a plane: the place where the patch reaches deepest (its normal opposite to the plane's).
  * `inside` tells whether it lies in the domain of the patch, within `slack` (metres).  False where Newton's
- * method finds none. */
+ * method finds none.  places (may be NULL) receives the place on a, and of patch_patch that on b. */
 bool patch_plane(const abut_surface *surface, const element *patch, const motion *ma, const element *plane,
-                 const motion *mb, double slack, contact_point *out, bool *inside);
+                 const motion *mb, double slack, contact_point *out, bool *inside, patch_place *places);
 
 /* Two patches: places (u, v) on a and (s, t) on b with n_b . a_u = n_b . a_v = 0 and (a - b) . b_s = (a - b)
  * . b_t = 0. */
 bool patch_patch(const abut_surface *surface_a, const element *a, const motion *ma,
                  const abut_surface *surface_b, const element *b, const motion *mb, double slack,
-                 contact_point *out, bool *inside);
+                 contact_point *out, bool *inside, patch_place *places);
 
-/* Starting places of a patch against a plane, or of two patches against each other, by sampling; false where
- * none is near. */
-void patch_start_plane(const abut_surface *surface, element *patch, vec3 normal);
-void patch_start_patch(const abut_surface *surface_a, element *a, pose a_in_b, const abut_surface *surface_b,
-                       element *b);
+/* A patch (of the body that moves as ma) against a point or a line with an offset r (smooth_point.c); *t
+ * receives the parameter of a line.  The normal points from b to a. */
+bool patch_point(const abut_surface *surface, const element *patch, const motion *ma, const element *point,
+                 const motion *mb, double slack, contact_point *out, bool *inside, patch_place *places,
+                 double *t);
+
+/* Solves the n x n system (n <= 4) by elimination with row pivoting; the right-hand side becomes the
+ * solution. */
+bool patch_solve(int n, double m[4][4], double *x);
+/* Whether (u, v) lies in the domain of the patch, within `slack` metres. */
+bool patch_is_inside(const abut_surface *surface, int patch, double u, double v, const abut_partials *p,
+                     double slack);
+/* A Newton step of at most half a unit in each parameter, so that a start far away does not jump over
+ * patches; returns its size. */
+double patch_limit_step(double *step, int n);
+enum { PATCH_ROUNDS = 40 };
+/* Newton's method has done all it can after a step below this: the next one would be of the order of its
+ * square. */
+#define PATCH_CONVERGED 1e-10
 
 #endif

@@ -5,6 +5,7 @@
  * with the radius, and on each rim eight cavity      one cavity                                     points,
  * which carry it where it stands flat and the rim has no ellipsoid   one ellipsoid single deepest point */
 #include "contact/shape.h"
+#include "contact/smooth.h"
 #include "solid/solid.h"
 
 static void add(contact_shape *s, element e, feature_kind kind) {
@@ -91,7 +92,7 @@ static box edge_box(const contact_shape *s, int32_t edge) {
     return box_add_point(b, vec3_add(solid_position(s->shape.solid, e->vertex[1]), s->origin));
 }
 
-static box face_box(const contact_shape *s, int32_t face) {
+box contact_shape_face_box(const contact_shape *s, int32_t face) {
     const abut_solid *solid = s->shape.solid;
     const solid_coedge *coedges = solid_coedges(solid);
     const solid_loop *outer = &solid_loops(solid)[solid_faces(solid)[face].first_loop];
@@ -120,7 +121,7 @@ static bool make_solid(const abut_context *context, contact_shape *s) {
     s->origin = vec3_sub(solid->origin, s->center);
     if (!make_tree(context, s, solid->vertex_count, vertex_box, &s->vertices)) return false;
     if (!make_tree(context, s, solid->edge_count, edge_box, &s->edges)) return false;
-    if (!make_tree(context, s, solid->face_count, face_box, &s->faces)) return false;
+    if (!make_tree(context, s, solid->face_count, contact_shape_face_box, &s->faces)) return false;
     s->bounds = s->vertices.nodes[0].bounds;
     for (int32_t i = 0; i < solid->vertex_count; i++)
         s->radius = fmax(s->radius, vec3_length(contact_shape_vertex(s, i).p));
@@ -143,23 +144,6 @@ static void measure(contact_shape *s) {
     s->radius = vec3_length(s->center) + reach;
 }
 
-/* One element for each patch; a patch's own coordinates are those of the shape. */
-static abut_status make_surface(contact_shape *s, abut_error *error) {
-    const abut_surface *surface = s->shape.surface;
-    int patches = abut_surface_patch_count(surface);
-    if (patches > SHAPE_ELEMENTS)
-        return fail(error, ABUT_UNSUPPORTED,
-                    "the surface has %d patches; contact knows surfaces of at most %d", patches,
-                    (int)SHAPE_ELEMENTS);
-    for (int i = 0; i < patches; i++)
-        add(s, (element){.kind = ELEMENT_PATCH, .p = vec3_neg(s->center), .patch = i}, FEATURE_SMOOTH);
-    abut_box b = abut_surface_box(surface, -1);
-    s->bounds = (box){vec3_sub(b.lower, s->center), vec3_sub(b.upper, s->center)};
-    vec3 reach = vec3_max(vec3_abs(s->bounds.lower), vec3_abs(s->bounds.upper));
-    s->radius = vec3_length(reach);
-    return ABUT_OK;
-}
-
 abut_status contact_shape_create(const abut_context *context, const abut_shape *shape, vec3 center,
                                  contact_shape *out, abut_error *error) {
     *out = (contact_shape){.shape = *shape, .center = center};
@@ -171,7 +155,7 @@ abut_status contact_shape_create(const abut_context *context, const abut_shape *
         return fail_memory(error);
     case ABUT_SHAPE_CAPSULE: make_capsule(out); break;
     case ABUT_SHAPE_CYLINDER: make_cylinder(out); break;
-    case ABUT_SHAPE_SURFACE: return make_surface(out, error);
+    case ABUT_SHAPE_SURFACE: return smooth_shape_make(context, out, error);
     default: make_round(out); break;
     }
     measure(out);
@@ -182,4 +166,5 @@ void contact_shape_free(const abut_context *context, contact_shape *shape) {
     box_tree_free(context, &shape->vertices);
     box_tree_free(context, &shape->edges);
     box_tree_free(context, &shape->faces);
+    smooth_shape_free(context, shape);
 }

@@ -16,6 +16,8 @@ typedef struct contact_feature {
     int32_t kind, id;
 } contact_feature;
 
+typedef struct smooth_samples smooth_samples; /* contact/smooth.h */
+
 typedef struct contact_shape {
     abut_shape shape;
     vec3 center; /* of mass, shape axes */
@@ -26,7 +28,8 @@ typedef struct contact_shape {
     element elements[SHAPE_ELEMENTS]; /* analytic shapes */
     contact_feature features[SHAPE_ELEMENTS];
     int element_count;
-    box_tree vertices, edges, faces; /* solids */
+    box_tree vertices, edges, faces; /* solids; of a surface, faces are its patches */
+    smooth_samples *smooth;          /* surfaces */
 } contact_shape;
 
 abut_status contact_shape_create(const abut_context *context, const abut_shape *shape, vec3 center,
@@ -37,5 +40,6 @@ void contact_shape_free(const abut_context *context, contact_shape *shape);
 element contact_shape_vertex(const contact_shape *s, int32_t vertex);
 element contact_shape_edge(const contact_shape *s, int32_t edge);
 element contact_shape_face(const contact_shape *s, int32_t face);
+box contact_shape_face_box(const contact_shape *s, int32_t face);
 
 #endif

@@ -14,6 +14,7 @@
 #ifndef SIM_EXACT_H
 #define SIM_EXACT_H
 
+#include "contact/smooth.h"
 #include "dynamics/impact.h"
 #include "dynamics/project.h"
 #include "numerics/ode.h"
@@ -156,6 +157,15 @@ double exact_approach_limit(const exact *x); /* m/s: slower approach is none */
 void exact_anchor(exact *x);
 abut_status exact_correct(exact *x, double time, abut_error *error);
 abut_status exact_correct_velocities(exact *x, double time, abut_error *error);
+
+/* ---- rolling_traverse.c: contacts of smooth surfaces move over their atlases */
+/* Whether the place of a touch has left its patch, at the placed state. */
+bool rolling_leaves_patch(const exact *x, int64_t item);
+/* Hands the place of a touch to the neighbouring patch and emits patch-crossed; *crossed is false where the
+ * contact ends there. */
+abut_status rolling_cross(exact *x, int64_t item, bool *crossed, abut_error *error);
+/* The smooth touch at its place of the placed state; false if it is none, or has ended. */
+bool rolling_follow(const exact *x, int64_t item, near_pair *pair, contact_point *point);
 
 /* ---- exact_loop.c */
 double exact_acceleration_limit(const exact *x); /* m/s^2: a smaller acceleration of a gap is rounding */

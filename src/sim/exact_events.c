@@ -263,7 +263,10 @@ static bool leaves(exact *x, int64_t item, double t) {
     contact_point p;
     bool faces;
     exact_near n = {.pair = x->touches.data[item].pair, .a = c->a, .b = c->b};
-    return place_two(x, t, c->a, c->b, NULL) != ABUT_OK || !exact_near_at(x, &n, &p, &faces) || !faces;
+    if (place_two(x, t, c->a, c->b, NULL) != ABUT_OK) return true;
+    /* a smooth contact is asked whether it is still on its patch: crossing to the next one is an event */
+    if (smooth_is_pair(&n.pair)) return rolling_leaves_patch(x, item);
+    return !exact_near_at(x, &n, &p, &faces) || !faces;
 }
 
 /* Loads at a time of the step. */

@@ -69,8 +69,11 @@ static bool mark_pairs(exact *x, pair_marks *out) {
         int k = 0;
         while (k < out->count && (out->items[k].a != c->a || out->items[k].b != c->b)) k++;
         if (k == out->count) out->items[out->count++] = (pair_mark){.a = c->a, .b = c->b, .first = (int)i};
-        uint64_t word = ((uint64_t)p->fa.kind << 62) ^ ((uint64_t)p->fa.id << 32) ^
-                        ((uint64_t)p->fb.kind << 30) ^ (uint64_t)p->fb.id;
+        /* a smooth surface is one feature, whichever of its patches the place is on */
+        int32_t ia = p->a.kind == ELEMENT_PATCH ? 0 : p->fa.id,
+                ib = p->b.kind == ELEMENT_PATCH ? 0 : p->fb.id;
+        uint64_t word =
+            ((uint64_t)p->fa.kind << 62) ^ ((uint64_t)ia << 32) ^ ((uint64_t)p->fb.kind << 30) ^ (uint64_t)ib;
         out->items[k].features += hash64_mix(word);
         out->items[k].slips |= c->mode == FRICTION_SLIP;
         out->items[k].sticks |= c->mode == FRICTION_STICK;
@@ -203,7 +206,12 @@ static abut_status handle(exact *x, exact_event e, abut_error *error) {
         x->contacts.data[e.item].mode = FRICTION_STICK;
         x->contacts.data[e.item].anchored = false;
     }
+    bool crossed = false;
     if (e.kind == EXACT_LEAVES) {
+        abut_status status = rolling_cross(x, e.item, &crossed, error);
+        if (status != ABUT_OK) return status;
+    }
+    if (e.kind == EXACT_LEAVES && !crossed) {
         arena_mark mark = arena_save(x->arena);
         bool *kept = arena_alloc(x->arena, (size_t)x->contacts.count, sizeof *kept);
         if (!kept) return fail_memory(error);

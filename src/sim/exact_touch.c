@@ -9,7 +9,8 @@ static bool same_feature(contact_feature f, contact_feature g) { return f.kind =
 static int64_t find_touch(const exact *x, int64_t old_count, const exact_near *n) {
     for (int64_t i = 0; i < old_count; i++) {
         const group_contact *c = &x->contacts.data[i];
-        if (c->a == n->a && c->b == n->b && same_feature(x->touches.data[i].pair.fa, n->pair.fa) &&
+        if (c->a == n->a && c->b == n->b && !smooth_is_pair(&n->pair) &&
+            same_feature(x->touches.data[i].pair.fa, n->pair.fa) &&
             same_feature(x->touches.data[i].pair.fb, n->pair.fb))
             return i;
     }
@@ -58,6 +59,11 @@ static double touching_gap(const exact *x, bool generous, double rate) {
 
 abut_status exact_update_touches(exact *x, bool generous, abut_error *error) {
     int64_t old_count = x->contacts.count;
+    for (int64_t i = 0; i < old_count; i++) {
+        exact_near n = {.a = x->contacts.data[i].a, .b = x->contacts.data[i].b};
+        contact_point p;
+        if (rolling_follow(x, i, &n.pair, &p) && !add_touch(x, &n, &p, i)) return fail_memory(error);
+    }
     for (int64_t i = 0; i < x->nears.count; i++) {
         exact_near *n = &x->nears.data[i];
         contact_point p;

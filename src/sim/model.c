@@ -105,6 +105,17 @@ static abut_status shape_mass(const abut_body_def *def, const char *name, body_m
         return ABUT_OK;
     }
     if (def->shape.kind == ABUT_SHAPE_NONE || def->shape.kind == ABUT_SHAPE_SURFACE) {
+        if (def->mass > 0 && def->has_inertia && (def->has_center || def->shape.kind == ABUT_SHAPE_NONE))
+            return ABUT_OK;
+        if (def->shape.kind == ABUT_SHAPE_SURFACE && abut_surface_is_closed(def->shape.surface)) {
+            abut_surface_measures m;
+            abut_status status = abut_surface_measure(def->shape.surface, 1e-9, &m, error);
+            if (status != ABUT_OK) return status;
+            double inertia[6];
+            for (int i = 0; i < 6; i++) inertia[i] = def->density * m.inertia[i];
+            *out = (body_mass){def->density * m.volume, m.center, body_tensor(inertia)};
+            return ABUT_OK;
+        }
         if (def->mass > 0 && def->has_inertia) return ABUT_OK;
         return fail(error, ABUT_INVALID, "body `%s`: a %s has no volume; give `mass` and `inertia`", name,
                     def->shape.kind == ABUT_SHAPE_NONE ? "body without shape" : "surface");

@@ -59,8 +59,9 @@ static void rates_are_those_of_finite_differences(void **state) {
         for (int two = 0; two < 2; two++) {
             for (int k = 0; k < 3; k++) {
                 motion ma = advance(a, (k - 1) * h), mb = advance(b, (k - 1) * h);
-                bool found = two ? patch_patch(surface, &patch, &ma, surface, &patch, &mb, 0, &p[k], &inside)
-                                 : patch_plane(surface, &patch, &ma, &floor, &mb, 0, &p[k], &inside);
+                bool found =
+                    two ? patch_patch(surface, &patch, &ma, surface, &patch, &mb, 0, &p[k], &inside, NULL)
+                        : patch_plane(surface, &patch, &ma, &floor, &mb, 0, &p[k], &inside, NULL);
                 assert_true(found);
             }
             assert_close(p[1].at_rate, vec3_scale(vec3_sub(p[2].at, p[0].at), 0.5 / h), 1e-6);
@@ -79,13 +80,13 @@ static void the_tip_is_where_it_must_be(void **state) {
     motion m = {.center = {1, 2, 0.75}, .rotation = {0, 1, 0, 0}}, ground = {.rotation = {1, 0, 0, 0}};
     contact_point p;
     bool inside;
-    assert_true(patch_plane(surface, &patch, &m, &floor, &ground, 0, &p, &inside));
+    assert_true(patch_plane(surface, &patch, &m, &floor, &ground, 0, &p, &inside, NULL));
     assert_true(inside);
     assert_true(fabs(p.gap - 0.25) < 1e-14);
     assert_close(p.at, vec3_make(1, 2, 0.25), 1e-14);
     /* looking up it does not face the floor */
     m.rotation = quat_identity();
-    assert_true(!patch_plane(surface, &patch, &m, &floor, &ground, 0, &p, &inside) || !inside);
+    assert_true(!patch_plane(surface, &patch, &m, &floor, &ground, 0, &p, &inside, NULL) || !inside);
     abut_surface_free(NULL, surface);
 }
 

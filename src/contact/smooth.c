@@ -1,0 +1,221 @@
+/* Smooth surfaces in contact: the shape, evaluating and following a place over the atlas. */
+#include "contact/smooth.h"
+#include "contact/patch.h"
+
+enum { GRID = 6, FAN = 3, MOST_SAMPLES = ABUT_SIDES_MOST * FAN * FAN + 64, CROSSINGS = 64 };
+
+/* ---- samples */
+
+typedef struct sampler {
+    double at[MOST_SAMPLES][2];
+    int count;
+} sampler;
+
+static void add_sample(sampler *s, double u, double v) {
+    if (s->count < MOST_SAMPLES) s->at[s->count][0] = u, s->at[s->count++][1] = v;
+}
+
+/* The triangle a b c with n parts a side; without its side b c, which the next triangle of a fan has. */
+static void add_triangle(sampler *s, const double *a, const double *b, const double *c, int n, bool whole) {
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; i + j <= n; j++) {
+            if (!whole && (i == n || j == 0)) continue;
+            double x = (double)i / n, y = (double)j / n;
+            add_sample(s, a[0] + x * (b[0] - a[0]) + y * (c[0] - a[0]),
+                       a[1] + x * (b[1] - a[1]) + y * (c[1] - a[1]));
+        }
+}
+
+/* Points all over the domain: a grid for three and four sides, a fan around the middle for more. */
+static void sample_domain(const abut_surface *surface, int patch, sampler *s) {
+    double c[ABUT_SIDES_MOST][2], middle[2] = {0, 0};
+    int sides = abut_surface_domain(surface, patch, c);
+    s->count = 0;
+    if (sides == 3) {
+        add_triangle(s, c[0], c[1], c[2], GRID, true);
+    } else if (sides == 4) {
+        for (int i = 0; i <= GRID; i++)
+            for (int j = 0; j <= GRID; j++) {
+                double x = (double)i / GRID, y = (double)j / GRID, a = (1 - x) * (1 - y), b = x * (1 - y);
+                double d = x * y, e = (1 - x) * y;
+                add_sample(s, a * c[0][0] + b * c[1][0] + d * c[2][0] + e * c[3][0],
+                           a * c[0][1] + b * c[1][1] + d * c[2][1] + e * c[3][1]);
+            }
+    } else {
+        for (int i = 0; i < sides; i++) middle[0] += c[i][0] / sides, middle[1] += c[i][1] / sides;
+        add_sample(s, middle[0], middle[1]);
+        for (int i = 0; i < sides; i++) add_triangle(s, middle, c[i], c[(i + 1) % sides], FAN, false);
+    }
+}
+
+static abut_status sample_patches(const abut_context *context, contact_shape *shape, abut_error *error) {
+    const abut_surface *surface = shape->shape.surface;
+    int patches = abut_surface_patch_count(surface), total = 0;
+    sampler s;
+    smooth_samples *all = mem_calloc(context, 1, sizeof *all);
+    if (!all) return fail_memory(error);
+    shape->smooth = all;
+    all->patch_count = patches;
+    all->first = mem_calloc(context, (size_t)patches + 1, sizeof *all->first);
+    if (!all->first) return fail_memory(error);
+    for (int i = 0; i < patches; i++) {
+        sample_domain(surface, i, &s);
+        all->first[i] = total;
+        total += s.count;
+    }
+    all->samples = mem_calloc(context, (size_t)total, sizeof *all->samples);
+    if (!all->samples) return fail_memory(error);
+    all->first[patches] = total;
+    for (int i = 0; i < patches; i++) {
+        sample_domain(surface, i, &s);
+        for (int k = 0; k < s.count; k++) {
+            abut_partials p;
+            abut_surface_evaluate(surface, i, s.at[k][0], s.at[k][1], 0, &p);
+            all->samples[all->first[i] + k] =
+                (smooth_sample){vec3_sub(p.c, shape->center), s.at[k][0], s.at[k][1]};
+        }
+    }
+    return ABUT_OK;
+}
+
+void smooth_shape_free(const abut_context *context, contact_shape *shape) {
+    smooth_samples *all = shape->smooth;
+    if (!all) return;
+    if (all->samples)
+        mem_free(context, all->samples, (size_t)all->first[all->patch_count], sizeof *all->samples);
+    if (all->first) mem_free(context, all->first, (size_t)all->patch_count + 1, sizeof *all->first);
+    mem_free(context, all, 1, sizeof *all);
+    shape->smooth = NULL;
+}
+
+abut_status smooth_shape_make(const abut_context *context, contact_shape *s, abut_error *error) {
+    const abut_surface *surface = s->shape.surface;
+    int patches = abut_surface_patch_count(surface);
+    box *boxes = mem_alloc(context, (size_t)patches, sizeof *boxes);
+    if (!boxes) return fail_memory(error);
+    for (int i = 0; i < patches; i++) {
+        abut_box b = abut_surface_box(surface, i);
+        boxes[i] = (box){vec3_sub(b.lower, s->center), vec3_sub(b.upper, s->center)};
+        vec3 reach = vec3_max(vec3_abs(boxes[i].lower), vec3_abs(boxes[i].upper));
+        s->radius = fmax(s->radius, vec3_length(reach));
+    }
+    bool fine = box_tree_build(context, boxes, patches, &s->faces);
+    mem_free(context, boxes, (size_t)patches, sizeof *boxes);
+    abut_status status = fine ? sample_patches(context, s, error) : fail_memory(error);
+    if (status != ABUT_OK) {
+        contact_shape_free(context, s);
+        return status;
+    }
+    s->bounds = s->faces.nodes[0].bounds;
+    return ABUT_OK;
+}
+
+/* ---- evaluating */
+
+typedef struct placed {
+    contact_point point;
+    patch_place places[2]; /* on a and on b, where they are patches */
+    bool inside;           /* the domains of the patches */
+    bool faces;            /* and the features of the other face it */
+} placed;
+
+/* The other element's own question, for a pair patch (of x) against e (of y); the normal from y to x. */
+static bool other_faces(const contact_shape *y, const motion *my, const element *e, contact_feature f,
+                        const element *patch, const contact_point *p, double t, double slack) {
+    vec3 at = quat_unrotate(my->rotation, vec3_sub(p->at, my->center));
+    return near_feature_faces(y, e, f, patch, quat_unrotate(my->rotation, p->normal), at, t, slack);
+}
+
+/* A patch of x against an element of y that is no patch; the normal points from y to x. */
+static bool evaluate_one(const contact_shape *x, const motion *mx, const element *patch,
+                         const contact_shape *y, const motion *my, const element *e, contact_feature f,
+                         double slack, placed *out, patch_place *place) {
+    double t = 0;
+    bool found =
+        e->kind == ELEMENT_PLANE
+            ? patch_plane(x->shape.surface, patch, mx, e, my, slack, &out->point, &out->inside, place)
+            : patch_point(x->shape.surface, patch, mx, e, my, slack, &out->point, &out->inside, place, &t);
+    out->faces = found && out->inside && other_faces(y, my, e, f, patch, &out->point, t, slack);
+    return found;
+}
+
+static bool evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                     const motion *mb, double slack, placed *out) {
+    if (pair->a.kind == ELEMENT_PATCH && pair->b.kind == ELEMENT_PATCH) {
+        bool found = patch_patch(a->shape.surface, &pair->a, ma, b->shape.surface, &pair->b, mb, slack,
+                                 &out->point, &out->inside, out->places);
+        out->faces = found && out->inside;
+        return found;
+    }
+    if (pair->a.kind == ELEMENT_PATCH)
+        return evaluate_one(a, ma, &pair->a, b, mb, &pair->b, pair->fb, slack, out, &out->places[0]);
+    if (!evaluate_one(b, mb, &pair->b, a, ma, &pair->a, pair->fa, slack, out, &out->places[1])) return false;
+    out->point.normal = vec3_neg(out->point.normal);
+    out->point.normal_rate = vec3_neg(out->point.normal_rate);
+    return true;
+}
+
+bool smooth_evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                     const motion *mb, double slack, contact_point *point, bool *faces) {
+    placed p;
+    if (!evaluate(pair, a, ma, b, mb, slack, &p)) return false;
+    *point = p.point;
+    if (faces) *faces = p.faces;
+    return true;
+}
+
+/* ---- following */
+
+/* Twice the width of the extended boundary, in parameters: abut_surface_settle() crosses there for certain.
+ * The wider it is, the more the patches beyond their border differ in the velocity of the gap (difference of
+ * curvatures times width times speed); this one keeps that below what counts as an approach. */
+static const double extended = 2e-9;
+
+static bool is_outside(const contact_shape *s, const element *e, const patch_place *place) {
+    return e->kind == ELEMENT_PATCH &&
+           abut_surface_outside(s->shape.surface, (abut_surface_point){e->patch, place->u, place->v}, NULL) >
+               extended;
+}
+
+bool smooth_leaves(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                   const motion *mb, double slack) {
+    placed p;
+    return !evaluate(pair, a, ma, b, mb, slack, &p) || !p.faces || is_outside(a, &pair->a, &p.places[0]) ||
+           is_outside(b, &pair->b, &p.places[1]);
+}
+
+/* Moves the element to the place found on it, over borders; how many were crossed, -1 where the surface ends.
+ */
+static int move_to(const contact_shape *s, element *e, contact_feature *f, const patch_place *place) {
+    abut_surface_point at = {e->patch, place->u, place->v};
+    double rate[2] = {place->u_rate, place->v_rate};
+    int crossings = 0;
+    abut_status status = abut_surface_settle(s->shape.surface, &at, rate, NULL, &crossings, NULL);
+    e->patch = at.patch, e->u = at.u, e->v = at.v;
+    f->id = at.patch;
+    return status == ABUT_OK ? crossings : -1;
+}
+
+bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                   const motion *mb, double slack, contact_point *point, bool *faces, int *crossings) {
+    placed p;
+    bool ends = false;
+    if (crossings) *crossings = 0;
+    for (int round = 0; round < CROSSINGS; round++) {
+        if (!evaluate(pair, a, ma, b, mb, slack, &p)) return false;
+        int crossed = 0, one;
+        if (pair->a.kind == ELEMENT_PATCH) {
+            one = move_to(a, &pair->a, &pair->fa, &p.places[0]);
+            ends |= one<0, crossed += one> 0 ? one : 0;
+        }
+        if (pair->b.kind == ELEMENT_PATCH) {
+            one = move_to(b, &pair->b, &pair->fb, &p.places[1]);
+            ends |= one<0, crossed += one> 0 ? one : 0;
+        }
+        if (crossings) *crossings += crossed;
+        if (crossed == 0 || ends) break;
+    }
+    *point = p.point;
+    *faces = p.faces;
+    return true;
+}

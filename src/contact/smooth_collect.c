@@ -1,0 +1,251 @@
+/* Places where a smooth surface comes near another body: candidates from the trees of boxes, a start from the
+ * nearest sample of the patch, Newton's method, and the walk over the atlas to where the place really is.
+ * A patch with a neighbour that has a nearer sample is left out: the walk from there goes over the border.
+ * Places that several patches lead to are kept once. */
+#include "contact/patch.h"
+#include "contact/smooth.h"
+
+/* A patch of x (and of y, -1 where it is no surface) with its nearest sample. */
+typedef struct candidate {
+    int32_t i, j, sample_x, sample_y;
+    double distance;
+} candidate;
+
+typedef struct collector {
+    const abut_context *context;
+    const contact_shape *x, *y; /* x is the surface; y the other */
+    const motion *mx, *my;
+    bool swapped; /* y is body a of the pairs */
+    double reach;
+    near_array *out;
+    int64_t first;
+    /* the element of y at work */
+    element e;
+    contact_feature f;
+    ARRAY(candidate) candidates;
+    map64 known; /* number of each candidate */
+} collector;
+
+/* Appends the pair after following it, unless its place is there already. */
+static bool add(collector *c, near_pair pair) {
+    const contact_shape *a = c->swapped ? c->y : c->x, *b = c->swapped ? c->x : c->y;
+    const motion *ma = c->swapped ? c->my : c->mx, *mb = c->swapped ? c->mx : c->my;
+    contact_point p, q;
+    bool faces;
+    if (!smooth_follow(&pair, a, ma, b, mb, 0, &p, &faces, NULL)) return true;
+    if (!(p.gap <= c->reach) || !(p.gap >= -fmax(c->reach, 0.25 * c->x->radius))) return true;
+    double close = 1e-7 * c->x->radius;
+    for (int64_t i = c->first; i < c->out->count; i++) {
+        const near_pair *old = &c->out->data[i];
+        const contact_feature *f = c->swapped ? &old->fa : &old->fb, *g = c->swapped ? &pair.fa : &pair.fb;
+        if (g->kind != FEATURE_SMOOTH && (f->kind != g->kind || f->id != g->id)) continue;
+        if (smooth_evaluate(old, a, ma, b, mb, 0, &q, NULL) && vec3_distance(p.at, q.at) <= close &&
+            vec3_distance(p.normal, q.normal) <= 1e-6)
+            return true;
+    }
+    return array_push(c->context, c->out, pair);
+}
+
+static uint64_t key_of(int32_t i, int32_t j) { return (uint64_t)(uint32_t)i << 32 | (uint32_t)j; }
+
+/* Whether the candidate (i, j) exists and is nearer than `less`. */
+static bool is_nearer(const collector *c, int32_t i, int32_t j, double less) {
+    const int32_t *k = map64_get(&c->known, key_of(i, j));
+    return k && c->candidates.data[*k].distance < less;
+}
+
+/* Whether another candidate, one border away, is nearer.  Samples on a common border differ by rounding. */
+static bool is_beaten(const collector *c, const candidate *a) {
+    double less = a->distance - 1e-12 * c->x->radius;
+    const abut_surface *x = c->x->shape.surface, *y = c->y->shape.surface;
+    int patch, edge, sides = abut_surface_patch_facts(x, a->i).sides;
+    for (int e = 0; e < sides; e++)
+        if (abut_surface_neighbour(x, a->i, e, &patch, &edge) && is_nearer(c, patch, a->j, less)) return true;
+    sides = a->j >= 0 ? abut_surface_patch_facts(y, a->j).sides : 0;
+    for (int e = 0; e < sides; e++)
+        if (abut_surface_neighbour(y, a->j, e, &patch, &edge) && is_nearer(c, a->i, patch, less)) return true;
+    return false;
+}
+
+static bool add_candidate(collector *c, candidate a) {
+    return map64_put(c->context, &c->known, key_of(a.i, a.j), (int32_t)c->candidates.count) &&
+           array_push(c->context, &c->candidates, a);
+}
+
+static bool add_patch(collector *c, int32_t patch, const smooth_sample *start) {
+    element e = {
+        .kind = ELEMENT_PATCH, .p = vec3_neg(c->x->center), .patch = patch, .u = start->u, .v = start->v};
+    contact_feature f = {FEATURE_SMOOTH, patch};
+    return add(c, c->swapped ? (near_pair){c->e, e, c->f, f, 1} : (near_pair){e, c->e, f, c->f, 1});
+}
+
+/* Distance of a point from the element, in the axes of y: signed for a plane, which is what a patch must be
+ * deepest in. */
+static double distance_to(const element *e, vec3 x) {
+    vec3 d = vec3_sub(x, e->p);
+    if (e->kind == ELEMENT_PLANE) return vec3_dot(e->d, d);
+    if (e->kind == ELEMENT_POINT) return vec3_length(d);
+    double t = vec3_dot(e->d, d);
+    t = t < e->lo ? e->lo : t > e->hi ? e->hi : t;
+    return vec3_length(vec3_axpy(d, -t, e->d));
+}
+
+/* A patch against the element at work. */
+static bool visit_patch(void *user, int32_t patch) {
+    collector *c = user;
+    const smooth_samples *all = c->x->smooth;
+    pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
+    pose x_in_y = pose_relative(px, py);
+    double least = INFINITY;
+    int32_t best = all->first[patch];
+    for (int32_t i = all->first[patch]; i < all->first[patch + 1]; i++) {
+        double d = distance_to(&c->e, pose_point(x_in_y, all->samples[i].at));
+        if (d < least) least = d, best = i;
+    }
+    return add_candidate(c, (candidate){patch, -1, best, 0, least});
+}
+
+/* The candidates that no neighbour beats become pairs. */
+static bool take_candidates(collector *c) {
+    bool fine = true;
+    for (int64_t k = 0; k < c->candidates.count && fine; k++) {
+        const candidate *b = &c->candidates.data[k];
+        if (is_beaten(c, b)) continue;
+        if (b->j >= 0) {
+            const smooth_sample *t = &c->y->smooth->samples[b->sample_y];
+            c->e = (element){
+                .kind = ELEMENT_PATCH, .p = vec3_neg(c->y->center), .patch = b->j, .u = t->u, .v = t->v};
+            c->f = (contact_feature){FEATURE_SMOOTH, b->j};
+        }
+        fine = add_patch(c, b->i, &c->x->smooth->samples[b->sample_x]);
+    }
+    c->candidates.count = 0;
+    map64_free(c->context, &c->known);
+    c->known = (map64){0};
+    return fine;
+}
+
+/* ---- analytic others */
+
+static box element_box(const collector *c, const element *e) {
+    pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
+    pose y_in_x = pose_relative(py, px);
+    box b = box_empty();
+    vec3 low = e->p, high = e->p;
+    if (e->kind == ELEMENT_LINE) low = vec3_axpy(e->p, e->lo, e->d), high = vec3_axpy(e->p, e->hi, e->d);
+    b = box_add_point(box_add_point(b, pose_point(y_in_x, low)), pose_point(y_in_x, high));
+    return box_grow(b, e->r + c->reach);
+}
+
+static bool collect_elements(collector *c) {
+    for (int i = 0; i < c->y->element_count; i++) {
+        c->e = c->y->elements[i], c->f = c->y->features[i];
+        if (c->e.kind == ELEMENT_PLANE) {
+            vec3 n = quat_unrotate(c->mx->rotation, quat_rotate(c->my->rotation, c->e.d));
+            vec3 p = vec3_add(c->my->center, quat_rotate(c->my->rotation, c->e.p));
+            double d = vec3_dot(n, quat_unrotate(c->mx->rotation, vec3_sub(p, c->mx->center)));
+            if (!box_tree_below(&c->x->faces, n, d + c->reach, visit_patch, c)) return false;
+        } else if (!box_tree_query(&c->x->faces, element_box(c, &c->e), visit_patch, c)) {
+            return false;
+        }
+        if (!take_candidates(c)) return false;
+    }
+    return true;
+}
+
+/* ---- solids */
+
+/* The axis-parallel box around a moved one. */
+static box moved_box(box b, pose p) {
+    mat3 r = quat_matrix(p.rotation);
+    vec3 middle = pose_point(p, vec3_scale(vec3_add(b.lower, b.upper), 0.5));
+    vec3 h = vec3_scale(vec3_sub(b.upper, b.lower), 0.5);
+    vec3 e = vec3_axpy(vec3_axpy(vec3_scale(vec3_abs(r.cx), h.x), h.y, vec3_abs(r.cy)), h.z, vec3_abs(r.cz));
+    return (box){vec3_sub(middle, e), vec3_add(middle, e)};
+}
+
+typedef element element_of(const contact_shape *s, int32_t item);
+
+/* Patches near one feature of a solid. */
+typedef struct feature_query {
+    collector *c;
+    element_of *make;
+    feature_kind kind;
+} feature_query;
+
+static bool visit_feature(void *user, int32_t item) {
+    feature_query *q = user;
+    collector *c = q->c;
+    c->e = q->make(c->y, item), c->f = (contact_feature){q->kind, item};
+    box b = element_box(c, &c->e);
+    if (q->kind == FEATURE_FACE) { /* its box is that of its corners */
+        pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
+        b = box_grow(moved_box(contact_shape_face_box(c->y, item), pose_relative(py, px)), c->reach);
+    }
+    return box_tree_query(&c->x->faces, b, visit_patch, c) && take_candidates(c);
+}
+
+static bool collect_solid(collector *c) {
+    pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
+    box region = box_grow(moved_box(c->x->bounds, pose_relative(px, py)), c->reach);
+    feature_query vertices = {c, contact_shape_vertex, FEATURE_VERTEX},
+                  edges = {c, contact_shape_edge, FEATURE_EDGE},
+                  faces = {c, contact_shape_face, FEATURE_FACE};
+    return box_tree_query(&c->y->vertices, region, visit_feature, &vertices) &&
+           box_tree_query(&c->y->edges, region, visit_feature, &edges) &&
+           box_tree_query(&c->y->faces, region, visit_feature, &faces);
+}
+
+/* ---- two surfaces */
+
+/* Starts from the nearest pair of samples. */
+static bool two_patches(void *user, int32_t i, int32_t j) {
+    collector *c = user;
+    const smooth_samples *sx = c->x->smooth, *sy = c->y->smooth;
+    pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
+    pose x_in_y = pose_relative(px, py);
+    double least = INFINITY;
+    int32_t best_x = sx->first[i], best_y = sy->first[j];
+    for (int32_t k = sx->first[i]; k < sx->first[i + 1]; k++) {
+        vec3 p = pose_point(x_in_y, sx->samples[k].at);
+        for (int32_t l = sy->first[j]; l < sy->first[j + 1]; l++) {
+            double d = vec3_length2(vec3_sub(p, sy->samples[l].at));
+            if (d < least) least = d, best_x = k, best_y = l;
+        }
+    }
+    return add_candidate(c, (candidate){i, j, best_x, best_y, sqrt(least)});
+}
+
+static bool collect_surfaces(collector *c) {
+    pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
+    return box_tree_pairs(&c->x->faces, &c->y->faces, pose_relative(py, px), c->reach, two_patches, c) &&
+           take_candidates(c);
+}
+
+bool smooth_shapes_known(abut_shape_kind other) {
+    return other == ABUT_SHAPE_NONE || other == ABUT_SHAPE_SURFACE || other == ABUT_SHAPE_HALFSPACE ||
+           other == ABUT_SHAPE_SPHERE || other == ABUT_SHAPE_CAPSULE || other == ABUT_SHAPE_SOLID;
+}
+
+bool smooth_collect(const abut_context *context, const contact_shape *a, const motion *ma,
+                    const contact_shape *b, const motion *mb, double reach, near_array *out) {
+    bool swapped = a->shape.kind != ABUT_SHAPE_SURFACE;
+    collector c = {.context = context,
+                   .x = swapped ? b : a,
+                   .y = swapped ? a : b,
+                   .mx = swapped ? mb : ma,
+                   .my = swapped ? ma : mb,
+                   .swapped = swapped,
+                   .reach = reach,
+                   .out = out,
+                   .first = out->count};
+    if (c.y->shape.kind == ABUT_SHAPE_NONE) return true;
+    /* places farther apart than this are on sides that look away from each other */
+    if (c.y->shape.kind != ABUT_SHAPE_HALFSPACE) c.reach = fmin(reach, 0.25 * fmin(a->radius, b->radius));
+    bool fine = c.y->shape.kind == ABUT_SHAPE_SOLID     ? collect_solid(&c)
+                : c.y->shape.kind == ABUT_SHAPE_SURFACE ? collect_surfaces(&c)
+                                                        : collect_elements(&c);
+    array_free(context, &c.candidates);
+    map64_free(context, &c.known);
+    return fine;
+}

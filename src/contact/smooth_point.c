@@ -1,0 +1,111 @@
+/* A patch against a point or a line: what a ball, a capsule, a vertex or an edge needs.
+ *
+ * In the axes of the patch's body, with X(u, v) on the patch, n its unit normal and the point p:
+ *
+ *     point   F = (D . X_u, D . X_v),          D = X - p
+ *     line    F = (n . d, D . X_u, D . X_v),   D = X - (p + l d): the normal crosses the line at a right
+ *             angle.  (D . d = 0 would do, but is singular where they touch: D = 0.)
+ *
+ * F stays zero while the bodies move, so the rates of u, v, l solve J x' = -dF/dt at fixed parameters. */
+#include "contact/patch.h"
+
+/* The partials about the centre of mass, the unit normal and its derivatives. */
+typedef struct place_on {
+    abut_partials p;
+    vec3 n, n_by[2];
+} place_on;
+
+static bool evaluate(const abut_surface *surface, const element *e, double u, double v, place_on *at) {
+    abut_partials *p = &at->p;
+    if (!abut_surface_evaluate(surface, e->patch, u, v, 2, p)) return false;
+    p->c = vec3_add(p->c, e->p);
+    vec3 n = vec3_cross(p->u, p->v);
+    double length = vec3_length(n);
+    if (!(length > 0)) return false;
+    at->n = vec3_scale(n, 1 / length);
+    vec3 by[2] = {vec3_add(vec3_cross(p->uu, p->v), vec3_cross(p->u, p->uv)),
+                  vec3_add(vec3_cross(p->uv, p->v), vec3_cross(p->u, p->vv))};
+    for (int i = 0; i < 2; i++)
+        at->n_by[i] = vec3_scale(vec3_axpy(by[i], -vec3_dot(at->n, by[i]), at->n), 1 / length);
+    return true;
+}
+
+/* A point or a line in the axes of the patch's body: where it is and how it moves there. */
+typedef struct other {
+    vec3 p, p_rate, d, d_rate;
+    bool line;
+} other;
+
+static other seen_from(const motion *ma, const element *e, const motion *mb) {
+    vec3 p = vec3_add(mb->center, quat_rotate(mb->rotation, e->p));
+    vec3 moves = vec3_sub(motion_velocity_at(mb, p), motion_velocity_at(ma, p));
+    other o = {.p = quat_unrotate(ma->rotation, vec3_sub(p, ma->center)),
+               .p_rate = quat_unrotate(ma->rotation, moves),
+               .line = e->kind == ELEMENT_LINE};
+    if (!o.line) return o;
+    vec3 d = quat_rotate(mb->rotation, e->d);
+    vec3 turns = vec3_cross(vec3_sub(mb->velocity.angular, ma->velocity.angular), d);
+    o.d = quat_unrotate(ma->rotation, d), o.d_rate = quat_unrotate(ma->rotation, turns);
+    return o;
+}
+
+/* F, J and -dF/dt for x = (u, v, l); returns the number of equations. */
+static int equations(const place_on *at, const other *o, double l, double f[4], double m[4][4],
+                     double rate[4]) {
+    const abut_partials *p = &at->p;
+    vec3 q = vec3_axpy(o->p, l, o->d), q_rate = vec3_axpy(o->p_rate, l, o->d_rate), d = vec3_sub(p->c, q);
+    const vec3 by[2] = {p->u, p->v}, by2[3] = {p->uu, p->uv, p->vv};
+    for (int i = 0; i < 2; i++) {
+        f[i] = vec3_dot(d, by[i]), rate[i] = vec3_dot(q_rate, by[i]);
+        for (int j = 0; j < 2; j++) m[i][j] = vec3_dot(by[i], by[j]) + vec3_dot(d, by2[i + j]);
+        m[i][2] = -vec3_dot(o->d, by[i]);
+    }
+    if (!o->line) return 2;
+    f[2] = vec3_dot(at->n, o->d), rate[2] = -vec3_dot(at->n, o->d_rate);
+    m[2][0] = vec3_dot(at->n_by[0], o->d), m[2][1] = vec3_dot(at->n_by[1], o->d), m[2][2] = 0;
+    return 3;
+}
+
+static bool find(const abut_surface *surface, const element *e, const other *o, double x[3], place_on *at) {
+    double f[4], m[4][4], rate[4], moves = 1;
+    for (int i = 0; i < PATCH_ROUNDS && moves > PATCH_CONVERGED; i++) {
+        if (!evaluate(surface, e, x[0], x[1], at)) return false;
+        int n = equations(at, o, x[2], f, m, rate);
+        if (!patch_solve(n, m, f)) return false;
+        double along = f[2];
+        moves = patch_limit_step(f, 2); /* l is a length, no parameter: it takes the same part of its step */
+        if (n == 3) x[2] -= moves > 0.5 ? along * 0.5 / moves : along;
+        x[0] -= f[0], x[1] -= f[1];
+        if (!(fabs(x[0]) < 16 && fabs(x[1]) < 16 && isfinite(x[2]))) return false;
+    }
+    return evaluate(surface, e, x[0], x[1], at);
+}
+
+bool patch_point(const abut_surface *surface, const element *e, const motion *ma, const element *point,
+                 const motion *mb, double slack, contact_point *out, bool *inside, patch_place *places,
+                 double *t) {
+    other o = seen_from(ma, point, mb);
+    double x[3] = {e->u, e->v, 0}, f[4], m[4][4], rate[4];
+    place_on at;
+    if (o.line) {
+        abut_partials start;
+        abut_surface_evaluate(surface, e->patch, e->u, e->v, 0, &start);
+        x[2] = vec3_dot(o.d, vec3_sub(vec3_add(start.c, e->p), o.p));
+    }
+    if (!find(surface, e, &o, x, &at)) return false;
+    if (!patch_solve(equations(&at, &o, x[2], f, m, rate), m, rate)) return false;
+    vec3 q = vec3_axpy(o.p, x[2], o.d), arm = quat_rotate(ma->rotation, at.p.c);
+    vec3 slide = quat_rotate(ma->rotation, vec3_axpy(vec3_scale(at.p.u, rate[0]), rate[1], at.p.v));
+    vec3 turn = quat_rotate(ma->rotation, vec3_axpy(vec3_scale(at.n_by[0], rate[0]), rate[1], at.n_by[1]));
+    vec3 n = quat_rotate(ma->rotation, at.n);
+    out->at = vec3_add(ma->center, arm);
+    out->at_rate = vec3_add(motion_velocity_at(ma, out->at), slide);
+    /* from b to a: against the outside of the patch */
+    out->normal = vec3_neg(n);
+    out->normal_rate = vec3_neg(vec3_add(vec3_cross(ma->velocity.angular, n), turn));
+    out->gap = vec3_dot(at.n, vec3_sub(q, at.p.c)) - point->r;
+    *inside = patch_is_inside(surface, e->patch, x[0], x[1], &at.p, slack);
+    *t = x[2];
+    if (places) *places = (patch_place){x[0], x[1], rate[0], rate[1]};
+    return true;
+}

@@ -1,0 +1,184 @@
+/* Smooth surfaces in contact, against closed forms: a sphere made of six patches is as far from planes,
+ * points and lines as a sphere is, from wherever the search starts; places and normals move as they do. */
+#include "contact/patch.h"
+#include "contact/smooth.h"
+#include "support.h"
+
+static uint64_t seed = 5;
+
+static abut_surface *sphere_surface(double radius) {
+    abut_quadric q = abut_default_quadric(ABUT_PATCH_SPHERE);
+    q.axes = (mat3){{radius, 0, 0}, {0, radius, 0}, {0, 0, radius}};
+    abut_surface *surface = NULL;
+    if (abut_surface_quadric(NULL, &q, &surface, NULL) != ABUT_OK) fail_msg("no surface");
+    return surface;
+}
+
+static contact_shape make(abut_shape shape) {
+    contact_shape s;
+    abut_error error = {0};
+    if (contact_shape_create(NULL, &shape, vec3_zero(), &s, &error) != ABUT_OK) fail_msg("%s", error.message);
+    return s;
+}
+
+static motion anywhere(vec3 center) {
+    return (motion){center, support_rotation(&seed), {support_vec(&seed, 1), support_vec(&seed, 1)}};
+}
+
+static void close_to(double value, double wanted, double tolerance) {
+    if (!(fabs(value - wanted) <= tolerance)) fail_msg("%.17g is not %.17g", value, wanted);
+}
+static void close_vec(vec3 a, vec3 b, double tolerance) {
+    if (!(vec3_distance(a, b) <= tolerance))
+        fail_msg("(%g %g %g) is not (%g %g %g)", a.x, a.y, a.z, b.x, b.y, b.z);
+}
+
+/* The nearest pair of what smooth_collect finds; in both orders. */
+static contact_point nearest(const contact_shape *a, const motion *ma, const contact_shape *b,
+                             const motion *mb, near_pair *pair) {
+    near_array out = {0};
+    contact_point best = {.gap = INFINITY};
+    assert_true(near_collect(NULL, a, ma, b, mb, 10, 0, &out));
+    for (int64_t i = 0; i < out.count; i++) {
+        contact_point p;
+        bool faces;
+        if (near_evaluate(&out.data[i], a, ma, b, mb, 1e-6, &p, &faces) && faces && p.gap < best.gap)
+            best = p, *pair = out.data[i];
+    }
+    array_free(NULL, &out);
+    if (!isfinite(best.gap)) fail_msg("no contact found");
+    return best;
+}
+
+/* The sphere of radius 1 at `center`; everything else follows from its centre. */
+static void check(const contact_shape *ball, const contact_shape *other, vec3 center, motion mo, double gap,
+                  vec3 normal) {
+    motion ms = anywhere(center);
+    near_pair pair;
+    contact_point p = nearest(ball, &ms, other, &mo, &pair), q = nearest(other, &mo, ball, &ms, &pair);
+    close_to(p.gap, gap, 1e-13);
+    close_vec(p.normal, normal, 1e-12); /* from the other to the ball */
+    close_vec(p.at, vec3_axpy(center, -1, normal), fabs(gap) + 1e-12);
+    close_to(q.gap, gap, 1e-13);
+    close_vec(q.normal, vec3_neg(normal), 1e-12);
+}
+
+static void a_sphere_of_patches_is_a_sphere(void **state) {
+    (void)state;
+    abut_surface *surface = sphere_surface(1);
+    contact_shape ball = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface}),
+                  half = make((abut_shape){.kind = ABUT_SHAPE_HALFSPACE, .normal = {0, 0, 1}}),
+                  small = make((abut_shape){.kind = ABUT_SHAPE_SPHERE, .radius = 0.5}),
+                  rod = make((abut_shape){.kind = ABUT_SHAPE_CAPSULE, .radius = 0.25, .length = 4});
+    for (int i = 0; i < 200; i++) {
+        vec3 c = vec3_make(random_range(&seed, -1, 1), random_range(&seed, -1, 1), 1.1);
+        motion still = {.rotation = {1, 0, 0, 0}};
+        check(&ball, &half, c, still, 0.1, vec3_make(0, 0, 1));
+        vec3 n = vec3_unit(support_vec(&seed, 1));
+        motion at = anywhere(vec3_axpy(c, -1.6, n));
+        check(&ball, &small, c, at, 0.1, n);
+        /* the rod lies along z: the ball is beside its middle part */
+        vec3 side = vec3_unit(vec3_make(n.x, n.y, 0));
+        motion lying = {
+            .center = vec3_axpy(vec3_axpy(c, -1.3, side), random_range(&seed, -1, 1), vec3_make(0, 0, 1)),
+            .rotation = {1, 0, 0, 0}};
+        check(&ball, &rod, c, lying, 0.05, side);
+    }
+    contact_shape_free(NULL, &ball);
+    abut_surface_free(NULL, surface);
+}
+
+/* Two spheres of patches. */
+static void two_spheres_of_patches(void **state) {
+    (void)state;
+    abut_surface *surface = sphere_surface(1);
+    contact_shape ball = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface});
+    for (int i = 0; i < 200; i++) {
+        vec3 n = vec3_unit(support_vec(&seed, 1));
+        motion a = anywhere(support_vec(&seed, 1)), b = anywhere(vec3_axpy(a.center, -2.05, n));
+        near_pair pair;
+        contact_point p = nearest(&ball, &a, &ball, &b, &pair);
+        close_to(p.gap, 0.05, 1e-13);
+        close_vec(p.normal, n, 1e-12);
+    }
+    contact_shape_free(NULL, &ball);
+    abut_surface_free(NULL, surface);
+}
+
+/* A box under, beside and at the corner of the sphere: its face, edge and vertex are nearest. */
+static void a_box_meets_it_with_face_edge_and_vertex(void **state) {
+    (void)state;
+    abut_surface *surface = sphere_surface(1);
+    abut_solid *box_solid = NULL;
+    if (abut_solid_box(NULL, 2, 2, 2, &box_solid, NULL) != ABUT_OK) fail_msg("no box");
+    contact_shape ball = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface}),
+                  cube = make((abut_shape){.kind = ABUT_SHAPE_SOLID, .solid = box_solid});
+    motion still = {.rotation = {1, 0, 0, 0}};
+    for (int i = 0; i < 100; i++) {
+        double u = random_range(&seed, -0.9, 0.9), v = random_range(&seed, -0.9, 0.9);
+        check(&ball, &cube, vec3_make(u, v, 2.05), still, 0.05, vec3_make(0, 0, 1));
+        vec3 n = vec3_unit(vec3_make(random_range(&seed, 0.1, 1), 0, random_range(&seed, 0.1, 1)));
+        check(&ball, &cube, vec3_axpy(vec3_make(1, v, 1), 1.05, n), still, 0.05, n);
+        n = vec3_unit(vec3_make(n.x, random_range(&seed, 0.1, 1), n.z));
+        check(&ball, &cube, vec3_axpy(vec3_make(1, 1, 1), 1.05, n), still, 0.05, n);
+    }
+    contact_shape_free(NULL, &ball);
+    contact_shape_free(NULL, &cube);
+    abut_solid_free(NULL, box_solid);
+    abut_surface_free(NULL, surface);
+}
+
+static motion advance(motion m, double h) {
+    vec3 w = m.velocity.angular;
+    quat r = quat_rate(m.rotation, w), q = m.rotation;
+    double c = 1 - vec3_dot(w, w) * h * h / 8;
+    m.center = vec3_axpy(m.center, h, m.velocity.linear);
+    m.rotation =
+        quat_unit((quat){q.w * c + h * r.w, q.x * c + h * r.x, q.y * c + h * r.y, q.z * c + h * r.z});
+    return m;
+}
+
+/* Central differences with h = 1e-5: h^2 f'''/6 with f''' below 1e3 for these sizes, and rounding 1e-11. */
+static void rates_are_those_of_finite_differences(void **state) {
+    (void)state;
+    abut_quadric q = abut_default_quadric(ABUT_PATCH_SPHERE);
+    q.axes = (mat3){{1.2, 0, 0}, {0, 0.9, 0}, {0, 0, 1}};
+    abut_surface *surface = NULL;
+    if (abut_surface_quadric(NULL, &q, &surface, NULL) != ABUT_OK) fail_msg("no surface");
+    contact_shape egg = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface}),
+                  rod = make((abut_shape){.kind = ABUT_SHAPE_CAPSULE, .radius = 0.25, .length = 6});
+    const double h = 1e-5;
+    for (int i = 0; i < 200; i++) {
+        motion a = anywhere(vec3_zero()), b = anywhere(vec3_scale(vec3_unit(support_vec(&seed, 1)), 1.6));
+        near_array out = {0};
+        assert_true(near_collect(NULL, &egg, &a, &rod, &b, 10, 0, &out));
+        for (int64_t k = 0; k < out.count; k++) {
+            contact_point p[3];
+            bool found = true;
+            for (int j = 0; j < 3; j++) {
+                motion ma = advance(a, (j - 1) * h), mb = advance(b, (j - 1) * h);
+                found &= smooth_evaluate(&out.data[k], &egg, &ma, &rod, &mb, 0, &p[j], NULL);
+            }
+            if (!found) continue;
+            double scale = 1 + vec3_length2(p[1].at_rate) + vec3_length2(p[1].normal_rate);
+            close_vec(p[1].at_rate, vec3_scale(vec3_sub(p[2].at, p[0].at), 0.5 / h), 1e-7 * scale * scale);
+            close_vec(p[1].normal_rate, vec3_scale(vec3_sub(p[2].normal, p[0].normal), 0.5 / h),
+                      1e-7 * scale * scale);
+            vec3 u = contact_slip(&p[1], &a, &b);
+            close_to(vec3_dot(p[1].normal, u), (p[2].gap - p[0].gap) * 0.5 / h, 1e-7 * scale * scale);
+        }
+        array_free(NULL, &out);
+    }
+    contact_shape_free(NULL, &egg);
+    abut_surface_free(NULL, surface);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sphere_of_patches_is_a_sphere),
+        cmocka_unit_test(two_spheres_of_patches),
+        cmocka_unit_test(a_box_meets_it_with_face_edge_and_vertex),
+        cmocka_unit_test(rates_are_those_of_finite_differences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
