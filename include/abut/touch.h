@@ -64,6 +64,14 @@ typedef struct abut_touch {
     int64_t capacity[3];
 } abut_touch;
 
+/* What one question leaves for the next about the same two solids: which parts are how far apart, so that
+ * only those that may have come near since are looked at.  It never changes an answer.  One for each pair; it
+ * fits itself to the solids it is used with. */
+typedef struct abut_touch_cache abut_touch_cache;
+ABUT_API abut_status abut_touch_cache_create(const abut_context *context, abut_touch_cache **cache,
+                                             abut_error *error);
+ABUT_API void abut_touch_cache_free(const abut_context *context, abut_touch_cache *cache);
+
 typedef struct abut_touch_options {
     double epsilon;                /* touching distance in metres; 0: the larger of the two solids' own */
     bool all;                      /* the whole intersection set I; otherwise the needed regions R only */
@@ -72,6 +80,7 @@ typedef struct abut_touch_options {
                                       contacts that only separate are left out */
     const abut_touch *previous; /* the contact of the previous step: where geometry leaves a normal open, that
                                    of its temporary regions is kept (conditions 6 to 8) */
+    abut_touch_cache *cache;    /* of the same context; NULL: from nothing */
 } abut_touch_options;
 
 /* The static contact of two solids.  Exchanging A and B gives the same regions with normals reversed. */

@@ -1,27 +1,6 @@
 /* Contact regions: preparation, status, and the order of the stages (contact/touch.h). */
 #include "contact/touch.h"
 
-/* The tree over the convex pieces of all faces, in shape axes. */
-static bool make_pieces(const abut_context *context, abut_touch_solid *s) {
-    const abut_index *index = s->index;
-    const int32_t *start = index_piece_corners(index), *first = index_face_pieces(index);
-    size_t count = (size_t)index->piece_count;
-    box *boxes = mem_alloc(context, count, sizeof *boxes);
-    s->piece_face = mem_alloc(context, count, sizeof *s->piece_face);
-    bool good = boxes && s->piece_face;
-    for (int32_t f = 0; good && f < s->solid->face_count; f++)
-        for (int32_t p = first[f]; p < first[f + 1]; p++) {
-            s->piece_face[p] = f;
-            boxes[p] = box_empty();
-            for (int32_t c = start[p]; c < start[p + 1]; c++)
-                boxes[p] = box_add_point(
-                    boxes[p], vec3_add(solid_position(s->solid, index_corners(index)[c]), s->solid->origin));
-        }
-    good = good && box_tree_build(context, boxes, (int32_t)count, &s->pieces);
-    mem_free(context, boxes, count, sizeof *boxes);
-    return good;
-}
-
 abut_status abut_touch_solid_create(const abut_context *context, const abut_solid *solid,
                                     abut_touch_solid **ready, abut_error *error) {
     *ready = NULL;
@@ -29,9 +8,8 @@ abut_status abut_touch_solid_create(const abut_context *context, const abut_soli
     if (!s) return fail_memory(error);
     s->solid = solid;
     abut_status status = abut_index_build(context, solid, NULL, &s->index, error);
-    abut_shape shape = {.kind = ABUT_SHAPE_SOLID, .solid = solid};
-    if (status == ABUT_OK) status = contact_shape_create(context, &shape, vec3_zero(), &s->shape, error);
-    if (status == ABUT_OK && !make_pieces(context, s)) status = fail_memory(error);
+    if (status == ABUT_OK && !touch_tree_build(context, solid, s->index, &s->tree))
+        status = fail_memory(error);
     if (status != ABUT_OK) {
         abut_touch_solid_free(context, s);
         return status;
@@ -46,10 +24,7 @@ abut_status abut_touch_solid_create(const abut_context *context, const abut_soli
 
 void abut_touch_solid_free(const abut_context *context, abut_touch_solid *ready) {
     if (!ready) return;
-    contact_shape_free(context, &ready->shape);
-    box_tree_free(context, &ready->pieces);
-    if (ready->piece_face)
-        mem_free(context, ready->piece_face, (size_t)ready->index->piece_count, sizeof *ready->piece_face);
+    touch_tree_free(context, &ready->tree);
     abut_index_free(context, ready->index);
     mem_free(context, ready, 1, sizeof *ready);
 }
@@ -63,22 +38,12 @@ const char *abut_touch_status_name(abut_touch_status status) {
 
 enum { WITNESSES = 64 }; /* measured for the depth; more would not change the status */
 
-/* The distance of x (stored frame) from the boundary. */
-static double boundary_distance(const abut_solid *s, vec3 x) {
-    double best = INFINITY, t;
-    for (int32_t e = 0; e < s->edge_count; e++) best = fmin(best, index_edge_distance2(s, e, x, &t));
-    best = sqrt(best);
-    for (int32_t f = 0; f < s->face_count; f++) {
-        double d = fabs(plane_distance(solid_faces(s)[f].plane, x));
-        if (d < best && index_face_contains(s, f, x)) best = d;
-    }
-    return best;
-}
-
 /* How deep x lies in a solid; 0 outside. */
 static double depth_in(const touch_work *w, int i, vec3 at) {
-    vec3 x = pose_unpoint(solid_frame(w->s[i]->solid, w->p[i]), at);
-    return index_side(w->s[i]->index, x) == INDEX_IN ? boundary_distance(w->s[i]->solid, x) : 0;
+    const abut_touch_solid *s = w->s[i];
+    vec3 x = pose_unpoint(solid_frame(s->solid, w->p[i]), at);
+    return index_side(s->index, x) == INDEX_IN ? touch_tree_distance(&s->tree, vec3_sub(x, s->tree.center))
+                                               : 0;
 }
 
 static void take_witness(touch_work *w, vec3 at, double depth) {
@@ -109,24 +74,8 @@ static int by_dimension(const void *user, const void *a, const void *b) {
     return ((const abut_touch_region *)b)->dimension - ((const abut_touch_region *)a)->dimension;
 }
 
-static bool make_room(touch_work *w, bool make) {
-    bool good = true;
-    for (int i = 0; i < 2; i++) {
-        const abut_solid *s = w->s[i]->solid;
-        size_t count[3] = {(size_t)s->vertex_count, (size_t)s->edge_count, (size_t)s->face_count};
-        for (int kind = 0; kind < 3; kind++) {
-            if (!make) mem_free(w->context, w->near[i][kind], count[kind], 1);
-            if (make && !(w->near[i][kind] = mem_calloc(w->context, count[kind], 1))) good = false;
-        }
-        if (!make) mem_free(w->context, w->places[i], count[0], sizeof *w->places[i]);
-        if (make && !(w->places[i] = mem_calloc(w->context, count[0], sizeof *w->places[i]))) good = false;
-    }
-    return good;
-}
-
 static abut_status analyse(touch_work *w, bool all) {
     abut_touch *t = w->out;
-    if (!make_room(w, true)) return fail_memory(w->error);
     abut_status status = touch_collect(w);
     if (status != ABUT_OK) return status;
     if (t->status == ABUT_PENETRATING) {
@@ -166,7 +115,8 @@ abut_status abut_touch_find(const abut_context *context, const abut_touch_solid 
                     .error = error};
     out->pose[0] = pose_a, out->pose[1] = pose_b;
     abut_status status = analyse(&w, options && options->all);
-    make_room(&w, false);
+    for (int k = 0; k < 8; k++) array_free(context, &w.marked[k / 4][k % 4]);
+    map64_free(context, &w.marks);
     map64_free(context, &w.pairs);
     if (status == ABUT_OK)
         *touch = out;

@@ -1,7 +1,8 @@
 /* The stages of contact regions (Bouma and Vanecek 1992, sections 3 and 4), inside the module.
  *
- *   touch_cull       entities that move away from the other solid
- *   touch_collect    entities of each solid near the other (box trees) ── index ──> regions of I, witnesses
+ *   touch_pairs      marks the entities of each solid near the other (trees of pieces)
+ *   touch_cull       unmarks those that move away from the other solid
+ *   touch_collect    marked entities ── index ──> regions of I, witnesses
  *   touch_choose     marks the regions of R: definitions 1 and 2, neighbourhoods evaluated
  *   touch_normals    the normals of each region
  *   touch_remember   normals that persist from the previous step
@@ -11,20 +12,38 @@
 #define CONTACT_TOUCH_H
 
 #include "abut/touch.h"
-#include "contact/shape.h"
+#include "contact/touch_tree.h"
 #include "index/index.h"
 
 struct abut_touch_solid {
     const abut_solid *solid;
     abut_index *index;
-    contact_shape shape; /* in shape axes: centre zero */
-    box_tree pieces;     /* over the convex pieces of faces: a concave face has a box that holds much else */
-    int32_t *piece_face;
+    touch_tree tree;
     vec3 center; /* of mass, and the radius about it */
     double radius;
 };
 
+/* What the descent of the previous question found (touch_pairs.c). */
+typedef struct touch_front_pair {
+    int32_t a, b; /* nodes */
+} touch_front_pair;
+struct abut_touch_cache {
+    uint64_t solid[2]; /* their hashes */
+    double reach;
+    pose b_in_a;   /* tree frames, at the last question */
+    double moved;  /* since the front was made: an upper bound */
+    int64_t fresh; /* ends of the front when it was made */
+    ARRAY(touch_front_pair) front;
+    ARRAY(double) until; /* of `moved`; -1: always asked */
+};
+
 typedef struct touch_cone touch_cone;
+
+/* Marks of an entity: near the other solid; a face that may lie on one of the other's; a vertex found on it.
+ */
+enum { TOUCH_NEAR = 1, TOUCH_FLAT = 2, TOUCH_ON = 4 };
+enum { TOUCH_PIECE = INDEX_FACE + 1 }; /* the fourth kind */
+typedef ARRAY(int32_t) touch_ids;
 
 typedef struct touch_work {
     const abut_context *context;
@@ -32,14 +51,21 @@ typedef struct touch_work {
     pose p[2];
     double epsilon;
     abut_touch *out;
-    uint8_t *near[2][3];   /* by solid; vertices, edges, faces (INDEX_VERTEX ...) close to the other solid */
-    abut_place *places[2]; /* of the near vertices in the other solid */
-    map64 pairs;           /* vertex-vertex and edge-edge pairs already found */
-    int64_t witnesses;     /* of penetration measured so far */
+    map64 marks;            /* of entities close to the other solid */
+    touch_ids marked[2][4]; /* by solid and kind: INDEX_VERTEX, INDEX_EDGE, INDEX_FACE, TOUCH_PIECE */
+    map64 pairs;            /* vertex-vertex and edge-edge pairs already found */
+    int64_t witnesses;      /* of penetration measured so far */
     const abut_touch_options *options;
     abut_error *error;
 } touch_work;
 
+/* Adds flags to the marks of an entity of solid i; false when memory is out. */
+bool touch_mark(touch_work *w, int i, int kind, int32_t id, int flags);
+/* Takes all marks away. */
+void touch_unmark(touch_work *w, int i, int kind, int32_t id);
+int touch_marks(const touch_work *w, int i, int kind, int32_t id);
+/* Marks what comes within two epsilon of the other solid. */
+bool touch_pairs(touch_work *w);
 /* Fills out->regions with I, or finds penetration. */
 abut_status touch_collect(touch_work *w);
 /* Offers a point (world axes) that seems to lie inside `solid` deeper than epsilon. */

@@ -1,6 +1,6 @@
 /* The intersection set I (Bouma and Vanecek 1992, section 4: Intersect, SplitRegions, MergeRegions).
  *
- * Vertices, edges and faces of each solid that the box trees find close to the other are classified in the
+ * Vertices, edges and faces of each solid that touch_pairs marks as close to the other are classified in the
  * other's index:
  *
  *   a vertex on a vertex, edge or face     0D
@@ -11,6 +11,8 @@
  * Pairs that both solids find (vertex-vertex, edge-edge) are kept once, by the numbers of the entities.  2D
  * regions are those of A's faces in B's index. */
 #include "contact/touch.h"
+
+typedef ARRAY(abut_run) run_array;
 
 /* ---- building the answer */
 
@@ -64,81 +66,47 @@ static bool put_simple(touch_work *w, int i, abut_place own, abut_place other, c
                                                             .center = center});
 }
 
-/* ---- what is near: faces with a piece whose box comes within reach of a piece of the other, their edges and
- * vertices whose own boxes do */
+/* ---- marks */
 
-enum { NEAR = 1, FLAT = 2 /* a face that may lie on a face, or have a part inside: to be classified */ };
-
-/* Whether piece a of A and piece b of B are parallel, to what the index takes for lying on a plane, and the
- * corners of a are not all beyond reach on one side of b. */
-static bool may_lie_flat(const touch_work *w, int32_t a, int32_t b, pose a_in_b) {
-    const abut_solid *sa = w->s[0]->solid;
-    plane on = solid_faces(w->s[1]->solid)[w->s[1]->piece_face[b]].plane;
-    vec3 n = pose_vector(a_in_b, solid_faces(sa)[w->s[0]->piece_face[a]].plane.n);
-    if (fabs(vec3_dot(n, on.n)) < 0.999) return false;
-    const abut_index *index = w->s[0]->index;
-    double low = INFINITY, high = -INFINITY;
-    for (int32_t c = index_piece_corners(index)[a]; c < index_piece_corners(index)[a + 1]; c++) {
-        double d = plane_distance(on, pose_point(a_in_b, solid_position(sa, index_corners(index)[c])));
-        low = fmin(low, d), high = fmax(high, d);
-    }
-    return low <= 2 * w->epsilon && high >= -2 * w->epsilon;
+static uint64_t mark_key(int i, int kind, int32_t id) {
+    return (uint64_t)(4 * i + kind) << 32 | (uint64_t)id;
 }
 
-typedef struct marker {
-    touch_work *w;
-    pose a_in_b; /* stored frames */
-} marker;
+bool touch_mark(touch_work *w, int i, int kind, int32_t id, int flags) {
+    int32_t *slot = map64_put(w->context, &w->marks, mark_key(i, kind, id), -1);
+    if (!slot) return false;
+    if (*slot >= 0) return *slot |= flags, true;
+    *slot = flags;
+    return array_push(w->context, &w->marked[i][kind], id);
+}
 
-static bool mark_pair(void *user, int32_t a, int32_t b) {
-    marker *m = user;
-    touch_work *w = m->w;
-    uint8_t *fa = &w->near[0][INDEX_FACE][w->s[0]->piece_face[a]];
-    uint8_t *fb = &w->near[1][INDEX_FACE][w->s[1]->piece_face[b]];
-    *fa |= NEAR, *fb |= NEAR;
-    if (!(*fa & *fb & FLAT) && may_lie_flat(w, a, b, m->a_in_b)) *fa |= FLAT, *fb |= FLAT;
+void touch_unmark(touch_work *w, int i, int kind, int32_t id) {
+    int32_t *slot = map64_get(&w->marks, mark_key(i, kind, id));
+    if (slot) *slot = 0;
+}
+
+int touch_marks(const touch_work *w, int i, int kind, int32_t id) {
+    const int32_t *slot = map64_get(&w->marks, mark_key(i, kind, id));
+    return slot ? *slot : 0;
+}
+
+static int by_number(const void *user, const void *a, const void *b) {
+    (void)user;
+    int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
+    return (i > j) - (i < j);
+}
+
+/* In the order of their numbers, so that the answer does not depend on that of the descent. */
+static bool sort_marked(touch_work *w) {
+    for (int k = 0; k < 8; k++) {
+        touch_ids *ids = &w->marked[k / 4][k % 4];
+        if (!sort_stable(w->context, ids->data, (size_t)ids->count, sizeof *ids->data, by_number, NULL))
+            return false;
+    }
     return true;
 }
 
-static bool stop(void *user, int32_t item) {
-    (void)user, (void)item;
-    return false;
-}
-
-/* Whether the hull of points (shape axes of s) may come near the boundary of s. */
-static bool is_near(const touch_work *w, const abut_touch_solid *s, const vec3 *points, int32_t count) {
-    box b = box_empty();
-    for (int32_t c = 0; c < count; c++) b = box_add_point(b, points[c]);
-    return !box_tree_query(&s->pieces, box_grow(b, 2 * w->epsilon), stop, NULL);
-}
-
 static vec3 shape_vertex(const abut_solid *s, int32_t v) { return vec3_add(solid_position(s, v), s->origin); }
-
-static void mark_borders(touch_work *w, int i) {
-    const abut_solid *s = w->s[i]->solid;
-    const solid_coedge *coedges = solid_coedges(s);
-    pose to_other = pose_relative(w->p[i], w->p[!i]);
-    for (int32_t c = 0; c < s->coedge_count; c++) {
-        int32_t e = coedges[c].edge;
-        if (!w->near[i][INDEX_FACE][coedges[c].face] || w->near[i][INDEX_EDGE][e]) continue;
-        vec3 ends[2];
-        for (int k = 0; k < 2; k++)
-            ends[k] = pose_point(to_other, shape_vertex(s, solid_edges(s)[e].vertex[k]));
-        if (!is_near(w, w->s[!i], ends, 2)) continue;
-        w->near[i][INDEX_EDGE][e] = NEAR;
-        for (int k = 0; k < 2; k++) {
-            uint8_t *near = &w->near[i][INDEX_VERTEX][solid_edges(s)[e].vertex[k]];
-            if (!*near && is_near(w, w->s[!i], &ends[k], 1)) *near = NEAR;
-        }
-    }
-}
-
-static void mark_near(touch_work *w) {
-    marker m = {w, pose_relative(solid_frame(w->s[0]->solid, w->p[0]), solid_frame(w->s[1]->solid, w->p[1]))};
-    box_tree_pairs(&w->s[0]->pieces, &w->s[1]->pieces, pose_relative(w->p[1], w->p[0]), 2 * w->epsilon,
-                   mark_pair, &m);
-    for (int i = 0; i < 2; i++) mark_borders(w, i);
-}
 
 /* A face has a part inside, with no edge inside, only where it borders a line of contact: where its own edge
  * lies on the other's boundary, or an edge of the other on it. */
@@ -152,7 +120,8 @@ static void mark_beside_lines(touch_work *w) {
                 int32_t f = place.kind == ABUT_ON_FACE
                                 ? place.id
                                 : solid_coedges(s)[solid_edges(s)[place.id].coedge[side]].face;
-                if (w->near[i][INDEX_FACE][f]) w->near[i][INDEX_FACE][f] |= FLAT;
+                int32_t *marks = map64_get(&w->marks, mark_key(i, INDEX_FACE, f));
+                if (marks && *marks) *marks |= TOUCH_FLAT;
             }
         }
     }
@@ -163,13 +132,14 @@ static void mark_beside_lines(touch_work *w) {
 static bool collect_vertices(touch_work *w, int i) {
     const abut_solid *own = w->s[i]->solid, *other = w->s[!i]->solid;
     pose to_other = pose_relative(w->p[i], w->p[!i]);
-    for (int32_t v = 0; v < own->vertex_count; v++) {
-        if (!w->near[i][INDEX_VERTEX][v]) continue;
+    for (int64_t k = 0; k < w->marked[i][INDEX_VERTEX].count; k++) {
+        int32_t v = w->marked[i][INDEX_VERTEX].data[k];
+        if (!touch_marks(w, i, INDEX_VERTEX, v)) continue;
         vec3 x = pose_point(to_other, shape_vertex(own, v)), at = pose_point(w->p[!i], x);
         abut_place place = abut_index_point(w->s[!i]->index, other, x, w->epsilon);
-        w->places[i][v] = place;
         if (place.kind == ABUT_INSIDE) touch_witness(w, !i, at);
         if (place.kind < ABUT_ON_VERTEX) continue;
+        if (!touch_mark(w, i, INDEX_VERTEX, v, TOUCH_ON)) return false;
         if (!put_simple(w, i, (abut_place){ABUT_ON_VERTEX, v}, place, &at, 1)) return false;
     }
     return true;
@@ -184,7 +154,7 @@ static bool vertex_stands(const touch_work *w, int i, int32_t edge, vec3 at) {
     for (int k = 0; k < 2; k++) {
         int32_t v = solid_edges(s)[edge].vertex[k];
         if (vec3_distance(pose_point(w->p[i], shape_vertex(s, v)), at) > 4 * w->epsilon) continue;
-        if (w->near[i][INDEX_VERTEX][v] && w->places[i][v].kind >= ABUT_ON_VERTEX) return true;
+        if (touch_marks(w, i, INDEX_VERTEX, v) & TOUCH_ON) return true;
     }
     return false;
 }
@@ -194,6 +164,8 @@ static bool take_run(touch_work *w, int i, int32_t edge, const abut_run *run) {
     abut_place place = run->place, own = {ABUT_ON_EDGE, edge};
     if (place.kind == ABUT_INSIDE) {
         touch_witness(w, !i, run->point_count == 2 ? vec3_lerp(at[0], at[1], 0.5) : at[0]);
+        for (int k = 0; k < 2; k++) /* a vertex that lies deep was not near, but may be the deepest */
+            if (run->at[k] == k) touch_witness(w, !i, at[k]);
         return true;
     }
     if (run->point_count == 2 && place.kind >= ABUT_ON_EDGE) return put_simple(w, i, own, place, at, 2);
@@ -202,22 +174,34 @@ static bool take_run(touch_work *w, int i, int32_t edge, const abut_run *run) {
     return put_simple(w, i, own, place, at, 1);
 }
 
-static abut_status collect_edges(touch_work *w, int i, abut_run *runs) {
+/* The sequence of edge e of solid i in the other; runs grows to hold it.  -1: too many entities, -2: memory.
+ */
+static int classify_edge(touch_work *w, int i, int32_t e, run_array *runs) {
     const abut_solid *own = w->s[i]->solid, *other = w->s[!i]->solid;
     pose to_other = pose_relative(w->p[i], w->p[!i]);
-    for (int32_t e = 0; e < own->edge_count; e++) {
-        if (!w->near[i][INDEX_EDGE][e]) continue;
-        const int32_t *v = solid_edges(own)[e].vertex;
-        vec3 from = pose_point(to_other, shape_vertex(own, v[0])),
-             to = pose_point(to_other, shape_vertex(own, v[1]));
+    const int32_t *v = solid_edges(own)[e].vertex;
+    vec3 from = pose_point(to_other, shape_vertex(own, v[0])),
+         to = pose_point(to_other, shape_vertex(own, v[1]));
+    for (;;) {
         int count =
-            abut_index_segment(w->s[!i]->index, other, from, to, w->epsilon, runs, ABUT_SEGMENT_LIMIT);
-        if (count < 0)
+            abut_index_segment(w->s[!i]->index, other, from, to, w->epsilon, runs->data, (int)runs->capacity);
+        if (count <= runs->capacity) return count;
+        if (!array_reserve(w->context, runs, count)) return -2;
+    }
+}
+
+static abut_status collect_edges(touch_work *w, int i, run_array *runs) {
+    for (int64_t n = 0; n < w->marked[i][INDEX_EDGE].count; n++) {
+        int32_t e = w->marked[i][INDEX_EDGE].data[n];
+        if (!touch_marks(w, i, INDEX_EDGE, e)) continue;
+        int count = classify_edge(w, i, e, runs);
+        if (count == -1)
             return fail(w->error, ABUT_BUDGET,
                         "edge %d of solid %c meets more than %d entities of the other; split the edge", e,
                         "AB"[i], ABUT_SEGMENT_LIMIT);
+        if (count < 0) return fail_memory(w->error);
         for (int k = 0; k < count; k++)
-            if (!take_run(w, i, e, &runs[k])) return fail_memory(w->error);
+            if (!take_run(w, i, e, &runs->data[k])) return fail_memory(w->error);
     }
     return ABUT_OK;
 }
@@ -297,25 +281,16 @@ static bool put_area(touch_work *w, int32_t f, const abut_regions *regions, int6
     return put_region(w, r);
 }
 
-/* Whether a piece (corners in the stored frame of s) comes near the boundary of s. */
-static bool piece_is_near(const touch_work *w, const abut_touch_solid *s, const vec3 *corners,
-                          int32_t count) {
-    box b = box_empty();
-    for (int32_t c = 0; c < count; c++) b = box_add_point(b, vec3_add(corners[c], s->solid->origin));
-    const vec3 ends[2] = {b.lower, b.upper};
-    return is_near(w, s, ends, 2);
-}
-
 /* Face f of solid i: its convex pieces in the other's index. */
 static abut_status collect_face(touch_work *w, int i, int32_t f, vec3 *corners, abut_parts *parts) {
     const abut_solid *own = w->s[i]->solid, *other = w->s[!i]->solid;
     const abut_index *index = w->s[i]->index;
     pose to_other = pose_relative(solid_frame(own, w->p[i]), solid_frame(other, w->p[!i]));
     for (int32_t p = index_face_pieces(index)[f]; p < index_face_pieces(index)[f + 1]; p++) {
+        if (!touch_marks(w, i, TOUCH_PIECE, p)) continue;
         int32_t first = index_piece_corners(index)[p], count = index_piece_corners(index)[p + 1] - first;
         for (int32_t c = 0; c < count; c++)
             corners[c] = pose_point(to_other, solid_position(own, index_corners(index)[first + c]));
-        if (!piece_is_near(w, w->s[!i], corners, count)) continue;
         abut_status status = index_classify_polygon(w->context, w->s[!i]->index, other, corners, count,
                                                     w->epsilon, parts, w->error);
         if (status != ABUT_OK) return status;
@@ -333,21 +308,18 @@ static abut_status collect_face(touch_work *w, int i, int32_t f, vec3 *corners, 
 }
 
 static abut_status collect_faces(touch_work *w, int i) {
-    const abut_index *index = w->s[i]->index;
-    int32_t most = 1;
-    for (int64_t p = 0; p < index->piece_count; p++)
-        if (index_piece_corners(index)[p + 1] - index_piece_corners(index)[p] > most)
-            most = index_piece_corners(index)[p + 1] - index_piece_corners(index)[p];
-    vec3 *corners = mem_alloc(w->context, (size_t)most, sizeof *corners);
+    size_t most = (size_t)w->s[i]->tree.most;
+    vec3 *corners = mem_alloc(w->context, most, sizeof *corners);
     if (!corners) return fail_memory(w->error);
     abut_status status = ABUT_OK;
-    for (int32_t f = 0; f < w->s[i]->solid->face_count && status == ABUT_OK; f++) {
-        if (!(w->near[i][INDEX_FACE][f] & FLAT)) continue;
+    for (int64_t k = 0; k < w->marked[i][INDEX_FACE].count && status == ABUT_OK; k++) {
+        int32_t f = w->marked[i][INDEX_FACE].data[k];
+        if (!(touch_marks(w, i, INDEX_FACE, f) & TOUCH_FLAT)) continue;
         abut_parts parts = {0};
         status = collect_face(w, i, f, corners, &parts);
         abut_parts_free(w->context, &parts);
     }
-    mem_free(w->context, corners, (size_t)most, sizeof *corners);
+    mem_free(w->context, corners, most, sizeof *corners);
     return status;
 }
 
@@ -365,16 +337,15 @@ static void collect_shells(touch_work *w, int i) {
 }
 
 abut_status touch_collect(touch_work *w) {
-    mark_near(w);
+    if (!touch_pairs(w) || !sort_marked(w)) return fail_memory(w->error);
     touch_cull(w);
     for (int i = 0; i < 2; i++) collect_shells(w, i);
     for (int i = 0; i < 2; i++)
         if (!collect_vertices(w, i)) return fail_memory(w->error);
-    abut_run *runs = mem_alloc(w->context, ABUT_SEGMENT_LIMIT, sizeof *runs);
-    if (!runs) return fail_memory(w->error);
-    abut_status status = ABUT_OK;
-    for (int i = 0; i < 2 && status == ABUT_OK; i++) status = collect_edges(w, i, runs);
-    mem_free(w->context, runs, ABUT_SEGMENT_LIMIT, sizeof *runs);
+    run_array runs = {0};
+    abut_status status = array_reserve(w->context, &runs, 32) ? ABUT_OK : fail_memory(w->error);
+    for (int i = 0; i < 2 && status == ABUT_OK; i++) status = collect_edges(w, i, &runs);
+    array_free(w->context, &runs);
     mark_beside_lines(w);
     for (int i = 0; i < 2 && status == ABUT_OK; i++) status = collect_faces(w, i);
     return status;

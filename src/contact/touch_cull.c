@@ -33,30 +33,37 @@ static bool face_recedes(const touch_work *w, int i, int32_t face) {
     return true;
 }
 
+static bool face_stays(const touch_work *w, int i, int32_t face) {
+    return touch_marks(w, i, INDEX_FACE, face) != 0;
+}
+
 static bool edge_stays(const touch_work *w, const abut_solid *s, int32_t edge, int i) {
     const solid_edge *e = &solid_edges(s)[edge];
-    return e->convexity < 0 || w->near[i][INDEX_FACE][solid_coedges(s)[e->coedge[0]].face] ||
-           w->near[i][INDEX_FACE][solid_coedges(s)[e->coedge[1]].face];
+    return e->convexity < 0 || face_stays(w, i, solid_coedges(s)[e->coedge[0]].face) ||
+           face_stays(w, i, solid_coedges(s)[e->coedge[1]].face);
+}
+
+static bool vertex_stays(const touch_work *w, const abut_solid *s, int32_t vertex, int i) {
+    const solid_coedge *coedges = solid_coedges(s);
+    int32_t c = solid_vertices(s)[vertex].coedge, first = c;
+    for (int32_t budget = 2 * solid_vertices(s)[vertex].valence + 8; budget > 0; budget--) {
+        if (edge_stays(w, s, coedges[c].edge, i)) return true;
+        c = solid_twin(s, coedges[c].prev);
+        if (c == first) break;
+    }
+    return false;
 }
 
 static void cull(touch_work *w, int i) {
     const abut_solid *s = w->s[i]->solid;
-    const solid_coedge *coedges = solid_coedges(s);
-    for (int32_t f = 0; f < s->face_count; f++)
-        if (w->near[i][INDEX_FACE][f] && face_recedes(w, i, f)) w->near[i][INDEX_FACE][f] = 0;
-    for (int32_t e = 0; e < s->edge_count; e++)
-        if (w->near[i][INDEX_EDGE][e] && !edge_stays(w, s, e, i)) w->near[i][INDEX_EDGE][e] = 0;
-    for (int32_t v = 0; v < s->vertex_count; v++) {
-        if (!w->near[i][INDEX_VERTEX][v]) continue;
-        bool stays = false;
-        int32_t c = solid_vertices(s)[v].coedge, first = c;
-        for (int32_t budget = 2 * solid_vertices(s)[v].valence + 8; budget > 0 && !stays; budget--) {
-            stays = edge_stays(w, s, coedges[c].edge, i);
-            c = solid_twin(s, coedges[c].prev);
-            if (c == first) break;
-        }
-        if (!stays) w->near[i][INDEX_VERTEX][v] = 0;
-    }
+    const touch_ids *faces = &w->marked[i][INDEX_FACE], *edges = &w->marked[i][INDEX_EDGE],
+                    *vertices = &w->marked[i][INDEX_VERTEX];
+    for (int64_t k = 0; k < faces->count; k++)
+        if (face_recedes(w, i, faces->data[k])) touch_unmark(w, i, INDEX_FACE, faces->data[k]);
+    for (int64_t k = 0; k < edges->count; k++)
+        if (!edge_stays(w, s, edges->data[k], i)) touch_unmark(w, i, INDEX_EDGE, edges->data[k]);
+    for (int64_t k = 0; k < vertices->count; k++)
+        if (!vertex_stays(w, s, vertices->data[k], i)) touch_unmark(w, i, INDEX_VERTEX, vertices->data[k]);
 }
 
 void touch_cull(touch_work *w) {

@@ -1,35 +1,33 @@
 /* Distance of two solids, and a lower bound of the time until they touch. */
 #include "contact/touch.h"
 
-/* ---- distance: the least over vertex-face, face-vertex and edge-edge pairs */
+/* ---- distance: the least over vertex-face, face-vertex and edge-edge pairs of pieces, nearest boxes first
+ */
 
 typedef struct meter {
-    const abut_touch_solid *a, *b;
-    pose b_in_a, a_in_b;
+    const touch_tree *a, *b;
+    touch_placing at, back; /* B in the frame of A, and A in that of B */
     double best;
 } meter;
 
-static vec3 vertex_of(const abut_touch_solid *s, int32_t v) {
-    return vec3_add(solid_position(s->solid, v), s->solid->origin);
-}
+static vec3 placed(const touch_placing *p, vec3 x) { return vec3_add(mat3_mul_vec(p->turn, x), p->shift); }
 
-/* Of a vertex (shape axes) above a face; outside of the face its edges are nearer, and they are asked. */
-static void measure_face(meter *m, const abut_solid *s, int32_t face, vec3 x) {
-    vec3 local = vec3_sub(x, s->origin);
-    double d = fabs(plane_distance(solid_faces(s)[face].plane, local));
-    if (d < m->best && index_face_contains(s, face, local)) m->best = d;
-}
-
-static bool vertex_face(void *user, int32_t v, int32_t f) {
-    meter *m = user;
-    measure_face(m, m->b->solid, f, pose_point(m->a_in_b, vertex_of(m->a, v)));
-    return true;
-}
-
-static bool face_vertex(void *user, int32_t f, int32_t v) {
-    meter *m = user;
-    measure_face(m, m->a->solid, f, pose_point(m->b_in_a, vertex_of(m->b, v)));
-    return true;
+/* Of the corners of piece q (placed by `at` in the frame of p's tree) above piece p; beside it its sides are
+ * nearer, and they are asked.  False when all corners are on one side of the plane, farther than best. */
+static bool measure_corners(meter *m, const touch_tree *t, const touch_piece *p, const touch_tree *u,
+                            const touch_piece *q, const touch_placing *at) {
+    const touch_corner *c = t->corners + p->first, *x = u->corners + q->first;
+    double low = INFINITY, high = -INFINITY;
+    for (int32_t i = 0; i < q->count; i++) {
+        vec3 y = placed(at, x[i].at);
+        double d = plane_distance(p->plane, y);
+        low = fmin(low, d), high = fmax(high, d);
+        bool above = fabs(d) < m->best;
+        for (int32_t k = 0; above && k < p->count; k++)
+            above = vec3_dot(c[k].side, vec3_sub(y, c[k].at)) <= 0;
+        if (above) m->best = fabs(d);
+    }
+    return low <= m->best && high >= -m->best;
 }
 
 static double clamp(double t) { return !(t > 0) ? 0 : t > 1 ? 1 : t; }
@@ -44,29 +42,53 @@ static double segments_distance(vec3 p, vec3 p1, vec3 q, vec3 q1) {
     return vec3_length(vec3_sub(vec3_axpy(w, s, u), vec3_scale(v, t)));
 }
 
-static bool edge_edge(void *user, int32_t i, int32_t j) {
-    meter *m = user;
-    const int32_t *p = solid_edges(m->a->solid)[i].vertex, *q = solid_edges(m->b->solid)[j].vertex;
-    double d = segments_distance(vertex_of(m->a, p[0]), vertex_of(m->a, p[1]),
-                                 pose_point(m->b_in_a, vertex_of(m->b, q[0])),
-                                 pose_point(m->b_in_a, vertex_of(m->b, q[1])));
-    if (d < m->best) m->best = d;
-    return true;
+static void measure_pieces(meter *m, const touch_piece *p, const touch_piece *q) {
+    if (!measure_corners(m, m->a, p, m->b, q, &m->at) || !measure_corners(m, m->b, q, m->a, p, &m->back))
+        return;
+    const touch_corner *c = m->a->corners + p->first, *d = m->b->corners + q->first;
+    vec3 from = placed(&m->at, d[q->count - 1].at);
+    for (int32_t j = 0; j < q->count; j++) {
+        vec3 to = placed(&m->at, d[j].at);
+        for (int32_t i = 0; i < p->count; i++)
+            m->best = fmin(m->best, segments_distance(c[i].at, c[i + 1 < p->count ? i + 1 : 0].at, from, to));
+        from = to;
+    }
 }
 
-/* Pairs within a reach that is doubled until it holds the nearest pair. */
+typedef struct node_pair {
+    int32_t a, b;
+    double gap;
+} node_pair;
+
+static node_pair pair_of(const meter *m, int32_t a, int32_t b) {
+    return (node_pair){a, b, touch_gap(&m->at, &m->a->nodes[a], &m->b->nodes[b]) - m->at.rounding};
+}
+
 double abut_touch_distance(const abut_touch_solid *a, abut_pose pose_a, const abut_touch_solid *b,
                            abut_pose pose_b) {
-    meter m = {a, b, pose_relative(pose_b, pose_a), pose_relative(pose_a, pose_b), INFINITY};
-    double far = vec3_distance(pose_point(pose_a, a->center), pose_point(pose_b, b->center));
-    double reach = fmax(far - a->radius - b->radius, 0) + 0.01 * fmin(a->radius, b->radius);
-    for (int budget = 64; budget > 0; budget--, reach *= 2) {
-        box_tree_pairs(&a->shape.vertices, &b->shape.faces, m.b_in_a, reach, vertex_face, &m);
-        box_tree_pairs(&a->shape.faces, &b->shape.vertices, m.b_in_a, reach, face_vertex, &m);
-        box_tree_pairs(&a->shape.edges, &b->shape.edges, m.b_in_a, reach, edge_edge, &m);
-        if (m.best <= reach) return m.best;
+    enum { DEPTH = 256 }; /* each tree is at most 80 high */
+    pose fa = touch_tree_frame(&a->tree, a->solid, pose_a), fb = touch_tree_frame(&b->tree, b->solid, pose_b);
+    meter m = {&a->tree, &b->tree, touch_place(&a->tree, &b->tree, pose_relative(fb, fa)),
+               touch_place(&b->tree, &a->tree, pose_relative(fa, fb)), INFINITY};
+    node_pair stack[DEPTH];
+    int depth = 0;
+    stack[depth++] = pair_of(&m, 0, 0);
+    while (depth) {
+        node_pair at = stack[--depth];
+        const touch_node *na = &m.a->nodes[at.a], *nb = &m.b->nodes[at.b];
+        if (at.gap >= m.best) continue;
+        if (na->right < 0 && nb->right < 0) {
+            measure_pieces(&m, &m.a->pieces[~na->right], &m.b->pieces[~nb->right]);
+            continue;
+        }
+        bool split_a = na->right >= 0 && (nb->right < 0 || touch_node_size(na) >= touch_node_size(nb));
+        node_pair left = split_a ? pair_of(&m, at.a + 1, at.b) : pair_of(&m, at.a, at.b + 1);
+        node_pair right = split_a ? pair_of(&m, na->right, at.b) : pair_of(&m, at.a, nb->right);
+        bool order = left.gap <= right.gap;
+        stack[depth++] = order ? right : left;
+        stack[depth++] = order ? left : right;
     }
-    return fmin(reach, m.best);
+    return m.best;
 }
 
 /* ---- time */
