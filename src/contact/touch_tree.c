@@ -186,37 +186,18 @@ void touch_tree_free(const abut_context *context, touch_tree *t) {
 
 static touch_lanes lanes(vec3 v) { return (touch_lanes){(float)v.x, (float)v.y, (float)v.z, 0}; }
 
-static touch_lanes absolute(touch_lanes x) {
-    typedef int32_t bits __attribute__((vector_size(16)));
-    return (touch_lanes)((bits)x & 0x7fffffff);
-}
-
 touch_placing touch_place(const touch_tree *a, const touch_tree *b, pose b_in_a) {
     touch_placing p = {.turn = quat_matrix(b_in_a.rotation), .shift = b_in_a.position};
     mat3 back = mat3_transpose(p.turn);
     const vec3 columns[3] = {p.turn.cx, p.turn.cy, p.turn.cz}, rows[3] = {back.cx, back.cy, back.cz};
     for (int k = 0; k < 3; k++) {
-        p.columns[k] = lanes(columns[k]), p.sizes[k] = absolute(p.columns[k]);
-        p.rows[k] = lanes(rows[k]), p.row_sizes[k] = absolute(p.rows[k]);
+        p.columns[k] = lanes(columns[k]), p.sizes[k] = touch_absolute(p.columns[k]);
+        p.rows[k] = lanes(rows[k]), p.row_sizes[k] = touch_absolute(p.rows[k]);
     }
     p.shift_lanes = lanes(p.shift);
     /* some twenty float operations on numbers no larger than this */
     p.rounding = 20 * 0x1p-24 * (vec3_length(p.shift) + 2 * a->radius + 2 * b->radius);
     return p;
-}
-
-static inline touch_lanes mix(const touch_lanes m[3], touch_lanes x) {
-    return m[0] * x[0] + m[1] * x[1] + m[2] * x[2];
-}
-
-static inline float larger(float x, float y) { return x > y ? x : y; }
-
-double touch_gap(const touch_placing *p, const touch_node *a, const touch_node *b) {
-    touch_lanes way = mix(p->columns, b->center) + (p->shift_lanes - a->center);
-    touch_lanes in_a = absolute(way) - a->half - mix(p->sizes, b->half);
-    touch_lanes in_b = absolute(mix(p->rows, way)) - b->half - mix(p->row_sizes, a->half);
-    float ga = larger(larger(in_a[0], in_a[1]), in_a[2]), gb = larger(larger(in_b[0], in_b[1]), in_b[2]);
-    return (double)larger(ga, gb);
 }
 
 /* ---- the nearest piece */

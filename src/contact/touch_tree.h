@@ -61,9 +61,24 @@ typedef struct touch_placing {
     double rounding; /* a gap between boxes is known to this much */
 } touch_placing;
 touch_placing touch_place(const touch_tree *a, const touch_tree *b, pose b_in_a);
+
+static inline touch_lanes touch_absolute(touch_lanes x) {
+    typedef int32_t bits __attribute__((vector_size(16)));
+    return (touch_lanes)((bits)x & 0x7fffffff);
+}
+static inline touch_lanes touch_mix(const touch_lanes m[3], touch_lanes x) {
+    return m[0] * x[0] + m[1] * x[1] + m[2] * x[2];
+}
 /* The widest gap between two boxes along the six axes of both: a lower bound of their distance once
  * placing->rounding is taken off; below 0 when they overlap on each of the axes. */
-double touch_gap(const touch_placing *p, const touch_node *a, const touch_node *b);
+static inline double touch_gap(const touch_placing *p, const touch_node *a, const touch_node *b) {
+    touch_lanes way = touch_mix(p->columns, b->center) + (p->shift_lanes - a->center);
+    touch_lanes in_a = touch_absolute(way) - a->half - touch_mix(p->sizes, b->half);
+    touch_lanes in_b = touch_absolute(touch_mix(p->rows, way)) - b->half - touch_mix(p->row_sizes, a->half);
+    float ga = in_a[0] > in_a[1] ? in_a[0] : in_a[1], gb = in_b[0] > in_b[1] ? in_b[0] : in_b[1];
+    ga = ga > in_a[2] ? ga : in_a[2], gb = gb > in_b[2] ? gb : in_b[2];
+    return (double)(ga > gb ? ga : gb);
+}
 
 static inline double touch_node_size(const touch_node *n) {
     return (double)(n->half[0] + n->half[1] + n->half[2]);
