@@ -96,11 +96,22 @@ static int by_number(const void *user, const void *a, const void *b) {
     return (i > j) - (i < j);
 }
 
+static void sort_few(int32_t *x, int64_t count) {
+    for (int64_t i = 1; i < count; i++) {
+        int32_t v = x[i];
+        int64_t k = i;
+        for (; k > 0 && x[k - 1] > v; k--) x[k] = x[k - 1];
+        x[k] = v;
+    }
+}
+
 /* In the order of their numbers, so that the answer does not depend on that of the descent. */
 static bool sort_marked(touch_work *w) {
     for (int k = 0; k < 8; k++) {
         touch_ids *ids = &w->marked[k / 4][k % 4];
-        if (!sort_stable(w->context, ids->data, (size_t)ids->count, sizeof *ids->data, by_number, NULL))
+        if (ids->count <= 32)
+            sort_few(ids->data, ids->count);
+        else if (!sort_stable(w->context, ids->data, (size_t)ids->count, sizeof *ids->data, by_number, NULL))
             return false;
     }
     return true;

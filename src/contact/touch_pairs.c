@@ -23,6 +23,10 @@ typedef struct walk {
     int32_t turned_number;
 } walk;
 
+/* one instruction each where fmin would be a call */
+static inline double smaller(double x, double y) { return x < y ? x : y; }
+static inline double larger(double x, double y) { return x > y ? x : y; }
+
 /* ---- a pair of pieces */
 
 /* The gap between a plane and points: how far all of them are on one side of it. */
@@ -67,9 +71,9 @@ static void turn_piece(walk *s, int32_t number) {
 static double pieces_gap(const touch_piece *a, const touch_corner *ca, const touch_piece *b,
                          const touch_corner *cb, double enough) {
     double best = plane_gap(a->plane, cb, b->count);
-    if (best <= enough) best = fmax(best, plane_gap(b->plane, ca, a->count));
-    if (best <= enough) best = fmax(best, sides_gap(ca, a->count, cb, b->count, enough));
-    if (best <= enough) best = fmax(best, sides_gap(cb, b->count, ca, a->count, enough));
+    if (best <= enough) best = larger(best, plane_gap(b->plane, ca, a->count));
+    if (best <= enough) best = larger(best, sides_gap(ca, a->count, cb, b->count, enough));
+    if (best <= enough) best = larger(best, sides_gap(cb, b->count, ca, a->count, enough));
     return best;
 }
 
@@ -86,8 +90,8 @@ static bool segment_near(const touch_piece *p, const touch_corner *c, vec3 x, ve
         }
         dx -= reach, dy -= reach;
         if (dx > 0 && dy > 0) return false;
-        if (dx > 0) t0 = fmax(t0, dx / (dx - dy));
-        if (dy > 0) t1 = fmin(t1, dx / (dx - dy));
+        if (dx > 0) t0 = larger(t0, dx / (dx - dy));
+        if (dy > 0) t1 = smaller(t1, dx / (dx - dy));
     }
     return t0 <= t1 + 1e-12;
 }
@@ -151,33 +155,49 @@ static bool meet_leaves(walk *s, int32_t i, int32_t j, double gap, int64_t *slot
     if (s->turned_number != pb) turn_piece(s, pb);
     const touch_piece *a = &s->a->pieces[pa], *b = &s->turned_piece;
     const touch_corner *ca = s->a->corners + a->first;
-    gap = fmax(gap, pieces_gap(a, ca, b, s->turned, s->reach + s->want));
+    gap = larger(gap, pieces_gap(a, ca, b, s->turned, s->reach + s->want));
     if (!remember(s, i, j, gap, slot)) return false;
     return gap > s->reach || mark_pair(s, a, ca, b, s->turned);
 }
 
+typedef struct open_pair {
+    int32_t a, b;
+    double gap;
+} open_pair;
+
+/* Deals with a pair of boxes that is this far apart: remembers it, or puts it on the stack. */
+static bool take_pair(walk *s, open_pair x, open_pair *stack, int *depth, int64_t *slot) {
+    x.gap -= s->at.rounding;
+    if (x.gap > s->reach + s->want) return remember(s, x.a, x.b, x.gap, slot);
+    if (s->a->nodes[x.a].right < 0 && s->b->nodes[x.b].right < 0)
+        return meet_leaves(s, x.a, x.b, x.gap, slot);
+    stack[(*depth)++] = x;
+    return true;
+}
+
+/* Splits the larger of two boxes; its halves share what is computed for the other. */
+static bool split_pair(walk *s, open_pair x, open_pair *stack, int *depth, int64_t *slot) {
+    const touch_node *a = s->a->nodes, *b = s->b->nodes, *na = a + x.a, *nb = b + x.b;
+    if (na->right >= 0 && (nb->right < 0 || touch_node_size(na) >= touch_node_size(nb))) {
+        touch_turned t = touch_turn(&s->at, nb);
+        open_pair left = {x.a + 1, x.b, touch_gap(na + 1, &t)},
+                  right = {na->right, x.b, touch_gap(a + na->right, &t)};
+        return take_pair(s, right, stack, depth, slot) && take_pair(s, left, stack, depth, slot);
+    }
+    touch_turned t[2] = {touch_turn(&s->at, nb + 1), touch_turn(&s->at, b + nb->right)};
+    open_pair left = {x.a, x.b + 1, touch_gap(na, &t[0])}, right = {x.a, nb->right, touch_gap(na, &t[1])};
+    return take_pair(s, right, stack, depth, slot) && take_pair(s, left, stack, depth, slot);
+}
+
 /* Descends from the pair (i, j); its ends are remembered, the first of them in *slot if that is >= 0. */
 static bool descend(walk *s, int32_t i, int32_t j, int64_t slot) {
-    enum { DEPTH = 256 }; /* each tree is at most 80 high */
-    int32_t stack[DEPTH][2], depth = 0;
-    double enough = s->reach + s->want;
-    stack[depth][0] = i, stack[depth++][1] = j;
+    open_pair stack[256]; /* each tree is at most 80 high */
+    int depth = 0;
+    touch_turned t = touch_turn(&s->at, &s->b->nodes[j]);
+    if (!take_pair(s, (open_pair){i, j, touch_gap(&s->a->nodes[i], &t)}, stack, &depth, &slot)) return false;
     while (depth) {
-        depth--;
-        i = stack[depth][0], j = stack[depth][1];
-        const touch_node *na = &s->a->nodes[i], *nb = &s->b->nodes[j];
-        double gap = touch_gap(&s->at, na, nb) - s->at.rounding;
-        if (gap > enough) {
-            if (!remember(s, i, j, gap, &slot)) return false;
-        } else if (na->right < 0 && nb->right < 0) {
-            if (!meet_leaves(s, i, j, gap, &slot)) return false;
-        } else if (na->right >= 0 && (nb->right < 0 || touch_node_size(na) >= touch_node_size(nb))) {
-            stack[depth][0] = na->right, stack[depth++][1] = j;
-            stack[depth][0] = i + 1, stack[depth++][1] = j;
-        } else {
-            stack[depth][0] = i, stack[depth++][1] = nb->right;
-            stack[depth][0] = i, stack[depth++][1] = j + 1;
-        }
+        open_pair x = stack[--depth];
+        if (!split_pair(s, x, stack, &depth, &slot)) return false;
     }
     return true;
 }

@@ -21,7 +21,7 @@ static bool measure_corners(meter *m, const touch_tree *t, const touch_piece *p,
     for (int32_t i = 0; i < q->count; i++) {
         vec3 y = placed(at, x[i].at);
         double d = plane_distance(p->plane, y);
-        low = fmin(low, d), high = fmax(high, d);
+        low = d < low ? d : low, high = d > high ? d : high;
         bool above = fabs(d) < m->best;
         for (int32_t k = 0; above && k < p->count; k++)
             above = vec3_dot(c[k].side, vec3_sub(y, c[k].at)) <= 0;
@@ -61,7 +61,8 @@ typedef struct node_pair {
 } node_pair;
 
 static node_pair pair_of(const meter *m, int32_t a, int32_t b) {
-    return (node_pair){a, b, touch_gap(&m->at, &m->a->nodes[a], &m->b->nodes[b]) - m->at.rounding};
+    touch_turned turned = touch_turn(&m->at, &m->b->nodes[b]);
+    return (node_pair){a, b, touch_gap(&m->a->nodes[a], &turned) - m->at.rounding};
 }
 
 double abut_touch_distance(const abut_touch_solid *a, abut_pose pose_a, const abut_touch_solid *b,

@@ -1,6 +1,9 @@
 /* Building the tree of pieces: binned surface-area splits (the cost of a node is its area), with explicit
- * bounds on depth; gaps between boxes; the piece nearest to a point. */
+ * bounds on depth; then a box for each node, along the principal axes of its corners where that is smaller
+ * than the one along the coordinate axes.  The piece nearest to a point. */
 #include "contact/touch_tree.h"
+
+#include "math/eigen.h"
 
 enum { BINS = 12, SAH_DEPTH = 40, DEPTH = 80 /* below SAH_DEPTH halves: 2^31 pieces need 31 more levels */ };
 
@@ -76,27 +79,10 @@ static int32_t split(builder *b, int32_t first, int32_t count) {
     return left;
 }
 
-/* A float that is at least x: one more unit in the last place. */
-static float round_up(double x) { return (float)(x * (1 + 0x1p-22)) + 1e-37f; }
-
-static touch_node node_around(box b) {
-    vec3 c = box_center(b);
-    float x = (float)c.x, y = (float)c.y, z = (float)c.z;
-    return (touch_node){.center = {x, y, z, 0},
-                        .half = {round_up(fmax(b.upper.x - (double)x, (double)x - b.lower.x)),
-                                 round_up(fmax(b.upper.y - (double)y, (double)y - b.lower.y)),
-                                 round_up(fmax(b.upper.z - (double)z, (double)z - b.lower.z)), 0}};
-}
-
 static void build_node(builder *b, int32_t first, int32_t count, int depth) {
     int32_t self = b->node_count++;
-    box bounds = box_empty();
-    for (int32_t i = first; i < first + count; i++) bounds = box_union(bounds, b->boxes[b->order[i]]);
-    b->tree->nodes[self] = node_around(bounds);
-    if (count == 1) {
-        b->tree->nodes[self].right = ~first;
-        return;
-    }
+    b->tree->nodes[self] = (touch_node){.right = ~first};
+    if (count == 1) return;
     int32_t left = depth < SAH_DEPTH ? split(b, first, count) : 0;
     if (left == 0) left = count / 2;
     build_node(b, first, left, depth + 1);
@@ -144,6 +130,55 @@ static void fill(builder *b, const abut_solid *s, const abut_index *index, const
     for (int32_t c = 0; c < used; c++) t->radius = fmax(t->radius, vec3_length(t->corners[c].at));
 }
 
+/* ---- boxes */
+
+/* The box along the axes around the corners; rounding of floats is added to the half sizes. */
+static double fit_axes(const touch_tree *t, int32_t first, int32_t end, mat3 axes, touch_node *n) {
+    box b = box_empty();
+    for (int32_t c = first; c < end; c++) b = box_add_point(b, mat3_tmul_vec(axes, t->corners[c].at));
+    vec3 half = vec3_scale(vec3_sub(b.upper, b.lower), 0.5), center = mat3_mul_vec(axes, box_center(b));
+    const vec3 rows[3] = {{axes.cx.x, axes.cy.x, axes.cz.x},
+                          {axes.cx.y, axes.cy.y, axes.cz.y},
+                          {axes.cx.z, axes.cy.z, axes.cz.z}};
+    float slack = (float)(8 * 0x1p-24 * t->radius);
+    for (int k = 0; k < 3; k++) {
+        n->half[k] = (float)vec3_at(half, k) + slack, n->center[k] = (float)vec3_at(center, k);
+        for (int i = 0; i < 3; i++) n->axes[k][i] = (float)vec3_at(rows[k], i);
+    }
+    return half.x * half.y + half.y * half.z + half.z * half.x;
+}
+
+static mat3 principal_axes(const touch_tree *t, int32_t first, int32_t end) {
+    vec3 sum = {0, 0, 0}, values;
+    for (int32_t c = first; c < end; c++) sum = vec3_add(sum, t->corners[c].at);
+    vec3 mean = vec3_scale(sum, 1.0 / (end - first));
+    mat3 m = mat3_diagonal(0, 0, 0), axes;
+    for (int32_t c = first; c < end; c++) {
+        vec3 d = vec3_sub(t->corners[c].at, mean);
+        m = mat3_add(m, mat3_outer(d, d));
+    }
+    sym3_eigen(m, &values, &axes);
+    return axes;
+}
+
+/* The number of the first piece below a node. */
+static int32_t first_piece(const touch_tree *t, int32_t node) {
+    while (t->nodes[node].right >= 0) node++;
+    return ~t->nodes[node].right;
+}
+
+/* Node `self` has the pieces up to `end`. */
+static void fit_node(touch_tree *t, int32_t self, int32_t end) {
+    touch_node *n = &t->nodes[self], straight = *n;
+    int32_t first = t->pieces[first_piece(t, self)].first;
+    int32_t last = end < t->piece_count ? t->pieces[end].first : t->corner_count;
+    double turned = fit_axes(t, first, last, principal_axes(t, first, last), n);
+    if (fit_axes(t, first, last, mat3_identity(), &straight) <= turned) *n = straight;
+    if (n->right < 0) return;
+    fit_node(t, self + 1, first_piece(t, n->right));
+    fit_node(t, n->right, end);
+}
+
 bool touch_tree_build(const abut_context *context, const abut_solid *s, const abut_index *index,
                       touch_tree *t) {
     const int32_t *start = index_piece_corners(index), *first = index_face_pieces(index);
@@ -168,6 +203,7 @@ bool touch_tree_build(const abut_context *context, const abut_solid *s, const ab
         builder b = {.tree = t, .boxes = boxes, .order = order, .scratch = order + count};
         build_node(&b, 0, (int32_t)count, 0);
         fill(&b, s, index, order + 2 * count);
+        fit_node(t, 0, t->piece_count);
     }
     mem_free(context, boxes, count, sizeof *boxes);
     mem_free(context, order, 3 * count, sizeof *order);
@@ -182,21 +218,20 @@ void touch_tree_free(const abut_context *context, touch_tree *t) {
     *t = (touch_tree){0};
 }
 
-/* ---- gaps */
+/* ---- two trees */
 
 static touch_lanes lanes(vec3 v) { return (touch_lanes){(float)v.x, (float)v.y, (float)v.z, 0}; }
 
 touch_placing touch_place(const touch_tree *a, const touch_tree *b, pose b_in_a) {
     touch_placing p = {.turn = quat_matrix(b_in_a.rotation), .shift = b_in_a.position};
-    mat3 back = mat3_transpose(p.turn);
-    const vec3 columns[3] = {p.turn.cx, p.turn.cy, p.turn.cz}, rows[3] = {back.cx, back.cy, back.cz};
+    const vec3 columns[3] = {p.turn.cx, p.turn.cy, p.turn.cz};
     for (int k = 0; k < 3; k++) {
-        p.columns[k] = lanes(columns[k]), p.sizes[k] = touch_absolute(p.columns[k]);
-        p.rows[k] = lanes(rows[k]), p.row_sizes[k] = touch_absolute(p.rows[k]);
+        p.columns[k] = lanes(columns[k]);
+        for (int j = 0; j < 3; j++) p.rows[j][k] = (float)vec3_at(columns[k], j);
     }
     p.shift_lanes = lanes(p.shift);
-    /* some twenty float operations on numbers no larger than this */
-    p.rounding = 20 * 0x1p-24 * (vec3_length(p.shift) + 2 * a->radius + 2 * b->radius);
+    /* some forty float operations on numbers no larger than this */
+    p.rounding = 40 * 0x1p-24 * (vec3_length(p.shift) + 2 * a->radius + 2 * b->radius);
     return p;
 }
 
@@ -219,12 +254,14 @@ static double piece_distance(const touch_tree *t, const touch_piece *p, vec3 x) 
 }
 
 static double box_distance(const touch_node *n, vec3 x) {
-    double out[3] = {fabs(x.x - (double)n->center[0]) - (double)n->half[0],
-                     fabs(x.y - (double)n->center[1]) - (double)n->half[1],
-                     fabs(x.z - (double)n->center[2]) - (double)n->half[2]};
+    vec3 d = {x.x - (double)n->center[0], x.y - (double)n->center[1], x.z - (double)n->center[2]};
     double sum = 0;
-    for (int k = 0; k < 3; k++) sum += out[k] > 0 ? out[k] * out[k] : 0;
-    return sqrt(sum);
+    for (int k = 0; k < 3; k++) {
+        vec3 axis = {(double)n->axes[0][k], (double)n->axes[1][k], (double)n->axes[2][k]};
+        double out = fabs(vec3_dot(axis, d)) * (1 - 1e-6) - (double)n->half[k];
+        sum += out > 0 ? out * out : 0;
+    }
+    return sqrt(sum) * (1 - 1e-6);
 }
 
 double touch_tree_distance(const touch_tree *t, vec3 x) {

@@ -13,12 +13,17 @@
 #include "math/vec.h"
 
 typedef float touch_lanes __attribute__((vector_size(16)));
-typedef float touch_stored __attribute__((vector_size(16), aligned(4)));
 
-typedef struct touch_node {
-    touch_stored center, half; /* the last lane is not used */
-    int32_t right;
+typedef union touch_node { /* one cache line */
+    struct {
+        float half[3];
+        float axes[3][3]; /* by rows: axes[j][k] is component j of axis k, tree frame */
+        float center[3];
+        int32_t right;
+    };
+    float all[16];
 } touch_node;
+enum { TOUCH_HALF = 0, TOUCH_AXES = 3, TOUCH_CENTER = 12 }; /* where they are in `all` */
 
 typedef struct touch_corner {
     vec3 at;              /* from the tree's centre */
@@ -55,8 +60,8 @@ static inline pose touch_tree_frame(const touch_tree *tree, const abut_solid *so
 typedef struct touch_placing {
     mat3 turn;
     vec3 shift;
-    touch_lanes columns[3], sizes[3];  /* of turn, and their absolute values */
-    touch_lanes rows[3], row_sizes[3]; /* of its transpose */
+    touch_lanes columns[3]; /* of turn */
+    float rows[3][3];       /* of turn */
     touch_lanes shift_lanes;
     double rounding; /* a gap between boxes is known to this much */
 } touch_placing;
@@ -66,18 +71,45 @@ static inline touch_lanes touch_absolute(touch_lanes x) {
     typedef int32_t bits __attribute__((vector_size(16)));
     return (touch_lanes)((bits)x & 0x7fffffff);
 }
-static inline touch_lanes touch_mix(const touch_lanes m[3], touch_lanes x) {
-    return m[0] * x[0] + m[1] * x[1] + m[2] * x[2];
+/* Three numbers of a node, and a fourth that is not used. */
+static inline touch_lanes touch_load(const touch_node *n, int at) {
+    touch_lanes x;
+    memcpy(&x, &n->all[at], sizeof x);
+    return x;
+}
+static inline touch_lanes touch_mix(const touch_lanes m[3], float x, float y, float z) {
+    return m[0] * x + m[1] * y + m[2] * z;
+}
+/* A box of B in the frame of A. */
+typedef struct touch_turned {
+    touch_lanes axes[3], half, center;
+} touch_turned;
+static inline touch_turned touch_turn(const touch_placing *p, const touch_node *b) {
+    touch_turned t = {.half = touch_load(b, TOUCH_HALF)};
+    touch_lanes u[3];
+    for (int j = 0; j < 3; j++) u[j] = touch_load(b, TOUCH_AXES + 3 * j);
+    for (int j = 0; j < 3; j++) t.axes[j] = touch_mix(u, p->rows[j][0], p->rows[j][1], p->rows[j][2]);
+    t.center = touch_mix(p->columns, b->center[0], b->center[1], b->center[2]) + p->shift_lanes;
+    return t;
 }
 /* The widest gap between two boxes along the six axes of both: a lower bound of their distance once
- * placing->rounding is taken off; below 0 when they overlap on each of the axes. */
-static inline double touch_gap(const touch_placing *p, const touch_node *a, const touch_node *b) {
-    touch_lanes way = touch_mix(p->columns, b->center) + (p->shift_lanes - a->center);
-    touch_lanes in_a = touch_absolute(way) - a->half - touch_mix(p->sizes, b->half);
-    touch_lanes in_b = touch_absolute(touch_mix(p->rows, way)) - b->half - touch_mix(p->row_sizes, a->half);
-    float ga = in_a[0] > in_a[1] ? in_a[0] : in_a[1], gb = in_b[0] > in_b[1] ? in_b[0] : in_b[1];
-    ga = ga > in_a[2] ? ga : in_a[2], gb = gb > in_b[2] ? gb : in_b[2];
-    return (double)(ga > gb ? ga : gb);
+ * placing->rounding is taken off; below 0 when they overlap on each of the axes.  m[i], by lanes k, is the
+ * size of axis i of A times axis k of B. */
+static inline double touch_gap(const touch_node *a, const touch_turned *b) {
+    touch_lanes u[3], m[3], way = b->center - touch_load(a, TOUCH_CENTER);
+    for (int j = 0; j < 3; j++) u[j] = touch_load(a, TOUCH_AXES + 3 * j);
+    touch_lanes in_a = touch_absolute(touch_mix(u, way[0], way[1], way[2]));
+    touch_lanes in_b = touch_absolute(touch_mix(b->axes, way[0], way[1], way[2])) - b->half;
+    float gap = -1e30f;
+    for (int i = 0; i < 3; i++) {
+        m[i] = touch_absolute(touch_mix(b->axes, a->axes[0][i], a->axes[1][i], a->axes[2][i]));
+        touch_lanes size = m[i] * b->half;
+        float over = in_a[i] - a->half[i] - (size[0] + size[1] + size[2]);
+        gap = over > gap ? over : gap;
+    }
+    in_b -= touch_mix(m, a->half[0], a->half[1], a->half[2]);
+    for (int k = 0; k < 3; k++) gap = in_b[k] > gap ? in_b[k] : gap;
+    return (double)gap;
 }
 
 static inline double touch_node_size(const touch_node *n) {

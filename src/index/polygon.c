@@ -76,7 +76,7 @@ static void reach(const slicer *s, piece x, plane p, double *low, double *high) 
     *low = INFINITY, *high = -INFINITY;
     for (int i = 0; i < x.count; i++) {
         double d = plane_distance(p, s->pool.data[x.first + i]);
-        *low = fmin(*low, d), *high = fmax(*high, d);
+        *low = d < *low ? d : *low, *high = d > *high ? d : *high;
     }
 }
 
