@@ -37,7 +37,7 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
       "goes on from the last snapshot of a recording")                                                       \
     X(run,                                                                                                   \
       "SCENE [-o REC] [--set NAME=VALUE]... [--mode exact|live] [--duration S] [--threads N] [--seed N] "    \
-      "[--root FOLDER] [--strict] [--dump-json] [-q] [--json]",                                              \
+      "[--root FOLDER] [--allow-overlap] [--strict] [--dump-json] [-q] [--json]",                            \
       "simulates a scene; writes a recording with -o; prints a summary with the audit")                      \
     X(solve, "PROBLEM.json [--solver exact|lemke|lp|pgs|nncg] [--json]",                                     \
       "solves a complementarity problem given as a file")                                                    \
@@ -73,6 +73,9 @@ typedef struct cli_call {
 /* EXIT_DONE when the call is right; otherwise the message has been printed.  `-h` and `--help` print the
  * usage, and *stop is set. */
 int cli_parse(cli_call *call, int argc, char **argv, bool *stop);
+/* The same for a command whose first argument is a recording, which is opened.  False: the command ends with
+ * *status. */
+bool cli_open_recording(cli_call *call, int argc, char **argv, abut_recording **recording, int *status);
 
 /* Numbers from options: false (and a message) when the text is not one finite number, or not `count` of them,
  * comma separated. */

@@ -27,7 +27,7 @@ static int print_table(const char *path, const abut_certificate *c) {
 }
 
 int command_certify(int argc, char **argv) {
-    bool json = false, stop;
+    bool json = false;
     const cli_option options[] = {{.name = "--json", .flag = &json}};
     cli_call call = {.command = "certify",
                      .arguments = "REC [--json]",
@@ -35,13 +35,11 @@ int command_certify(int argc, char **argv) {
                      .option_count = 1,
                      .least = 1,
                      .most = 1};
-    int status = cli_parse(&call, argc, argv, &stop);
-    if (status != EXIT_DONE || stop) return status;
     abut_recording *recording = NULL;
     abut_error error = {0};
     abut_certificate certificate;
-    if (abut_recording_open(NULL, call.positional[0], &recording, &error) != ABUT_OK)
-        return cli_error(&error);
+    int status;
+    if (!cli_open_recording(&call, argc, argv, &recording, &status)) return status;
     if (abut_recording_certify(NULL, recording, &certificate, &error) != ABUT_OK)
         status = cli_error(&error);
     else

@@ -76,7 +76,7 @@ static int contacts_between(abut_recording *r, double t, bool json) {
 
 int command_contacts(int argc, char **argv) {
     const char *at_text = NULL;
-    bool json = false, stop;
+    bool json = false;
     const cli_option options[] = {{.name = "--at", .value = &at_text}, {.name = "--json", .flag = &json}};
     cli_call call = {.command = "contacts",
                      .arguments = "REC --at T [--json]",
@@ -84,17 +84,18 @@ int command_contacts(int argc, char **argv) {
                      .option_count = 2,
                      .least = 1,
                      .most = 1};
-    int status = cli_parse(&call, argc, argv, &stop);
-    if (status != EXIT_DONE || stop) return status;
-    double at = 0;
-    if (!at_text) return cli_complain("contacts: --at is missing; usage: abut contacts %s", call.arguments);
-    if (!cli_number("contacts: --at", at_text, &at)) return EXIT_WRONG;
     abut_recording *recording = NULL;
     abut_error error = {0};
-    if (abut_recording_open(NULL, call.positional[0], &recording, &error) != ABUT_OK)
-        return cli_error(&error);
-    int64_t frame = abut_recording_find_frame(recording, at);
-    if (at < 0 || at > abut_recording_end(recording) + 1e-9) {
+    int status;
+    if (!cli_open_recording(&call, argc, argv, &recording, &status)) return status;
+    double at = 0;
+    bool given = at_text && cli_number("contacts: --at", at_text, &at);
+    int64_t frame = given ? abut_recording_find_frame(recording, at) : -1;
+    if (!at_text) {
+        status = cli_complain("contacts: --at is missing; usage: abut contacts %s", call.arguments);
+    } else if (!given) {
+        status = EXIT_WRONG;
+    } else if (at < 0 || at > abut_recording_end(recording) + 1e-9) {
         status = cli_complain("contacts: t = %g is outside the recording, which goes from 0 to %g", at,
                               abut_recording_end(recording));
     } else if (frame >= 0) {

@@ -17,14 +17,11 @@ static abut_status print_rows(abut_recording *recording, abut_error *error) {
 }
 
 int command_energy(int argc, char **argv) {
-    bool stop;
     cli_call call = {.command = "energy", .arguments = "REC", .least = 1, .most = 1};
-    int status = cli_parse(&call, argc, argv, &stop);
-    if (status != EXIT_DONE || stop) return status;
     abut_recording *recording = NULL;
     abut_error error = {0};
-    if (abut_recording_open(NULL, call.positional[0], &recording, &error) != ABUT_OK)
-        return cli_error(&error);
+    int status;
+    if (!cli_open_recording(&call, argc, argv, &recording, &status)) return status;
     if (print_rows(recording, &error) != ABUT_OK) status = cli_error(&error);
     abut_recording_close(recording);
     return status;

@@ -40,7 +40,7 @@ static bool print_event(void *user, const abut_event *e) {
 }
 
 int command_events(int argc, char **argv) {
-    bool json = false, stop;
+    bool json = false;
     const cli_option options[] = {{.name = "--json", .flag = &json}};
     cli_call call = {.command = "events",
                      .arguments = "REC [--json]",
@@ -48,12 +48,10 @@ int command_events(int argc, char **argv) {
                      .option_count = 1,
                      .least = 1,
                      .most = 1};
-    int status = cli_parse(&call, argc, argv, &stop);
-    if (status != EXIT_DONE || stop) return status;
     printer p = {0};
     abut_error error = {0};
-    if (abut_recording_open(NULL, call.positional[0], &p.recording, &error) != ABUT_OK)
-        return cli_error(&error);
+    int status;
+    if (!cli_open_recording(&call, argc, argv, &p.recording, &status)) return status;
     if (json) p.list = json_array();
     if (!json) printf("%-18s %-22s %s\n", "time", "kind", "bodies, entities");
     if (abut_recording_events(p.recording, print_event, &p, &error) != ABUT_OK) status = cli_error(&error);

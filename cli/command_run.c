@@ -28,7 +28,7 @@ int command_run(int argc, char **argv) {
     const char *output = NULL, *mode_text = NULL, *duration_text = NULL, *threads_text = NULL,
                *seed_text = NULL, *root = NULL;
     const char **set = NULL;
-    bool strict = false, json = false, quiet = false, dump = false, stop;
+    bool strict = false, json = false, quiet = false, dump = false, separate = false, stop;
     const cli_option options[] = {{.name = "-o", .value = &output},
                                   {.name = "--output", .value = &output},
                                   {.name = "--set", .list = &set},
@@ -38,13 +38,14 @@ int command_run(int argc, char **argv) {
                                   {.name = "--seed", .value = &seed_text},
                                   {.name = "--root", .value = &root},
                                   {.name = "--strict", .flag = &strict},
+                                  {.name = "--allow-overlap", .flag = &separate},
                                   {.name = "--dump-json", .flag = &dump},
                                   {.name = "-q", .flag = &quiet},
                                   {.name = "--json", .flag = &json}};
     cli_call call = {.command = "run",
                      .arguments = "SCENE [-o REC] [--set NAME=VALUE]... [--mode exact|live] [--duration S] "
                                   "[--threads N] [--seed N] "
-                                  "[--root FOLDER] [--strict] [--dump-json] [-q] [--json]",
+                                  "[--root FOLDER] [--allow-overlap] [--strict] [--dump-json] [-q] [--json]",
                      .options = options,
                      .option_count = sizeof options / sizeof options[0],
                      .least = 1,
@@ -60,12 +61,14 @@ int command_run(int argc, char **argv) {
     if (seed_text && !cli_integer("run: --seed", seed_text, 0, 2147483647, &seed)) return EXIT_WRONG;
     if (duration_text && !cli_number("run: --duration", duration_text, &duration)) return EXIT_WRONG;
     if (duration_text && duration < 0) return cli_complain("run: --duration cannot be negative");
-    abut_scene_options scene_options = {.root = root, .set = set, .seed = (uint64_t)seed};
+    abut_scene_options scene_options = {
+        .root = root, .set = set, .seed = (uint64_t)seed, .separate = separate};
     status = simulation_load(&s, call.positional[0], &scene_options, mode, mode_text != NULL, (int)threads);
     if (status == EXIT_DONE && dump) {
         status = dump_json(s.scene);
     } else if (status == EXIT_DONE) {
         if (duration_text) s.duration = duration;
+        if (!json) simulation_print_shifts(&s);
         abut_recorder_def def = {.set = set, .seed = (uint64_t)seed, .duration = s.duration};
         status = simulation_begin(&s, &def);
         if (status == EXIT_DONE) status = simulation_run(&s, strict, json);

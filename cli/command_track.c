@@ -55,7 +55,6 @@ static int unknown_body(abut_recording *recording, const char *name) {
 
 int command_track(int argc, char **argv) {
     const char *name = NULL, *at_text = NULL;
-    bool stop;
     const cli_option options[] = {{.name = "--body", .value = &name}, {.name = "--at", .value = &at_text}};
     cli_call call = {.command = "track",
                      .arguments = "REC --body NAME [--at T]",
@@ -63,17 +62,17 @@ int command_track(int argc, char **argv) {
                      .option_count = 2,
                      .least = 1,
                      .most = 1};
-    int status = cli_parse(&call, argc, argv, &stop);
-    if (status != EXIT_DONE || stop) return status;
-    double at = 0;
-    if (at_text && !cli_number("track: --at", at_text, &at)) return EXIT_WRONG;
-    if (!name) return cli_complain("track: --body is missing; usage: abut track %s", call.arguments);
     abut_recording *recording = NULL;
     abut_error error = {0};
-    if (abut_recording_open(NULL, call.positional[0], &recording, &error) != ABUT_OK)
-        return cli_error(&error);
-    int body = abut_recording_find_body(recording, name);
-    if (body < 0) {
+    int status;
+    if (!cli_open_recording(&call, argc, argv, &recording, &status)) return status;
+    double at = 0;
+    int body = name ? abut_recording_find_body(recording, name) : -1;
+    if (at_text && !cli_number("track: --at", at_text, &at)) {
+        status = EXIT_WRONG;
+    } else if (!name) {
+        status = cli_complain("track: --body is missing; usage: abut track %s", call.arguments);
+    } else if (body < 0) {
         status = unknown_body(recording, name);
     } else {
         printf("t,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,ax,ay,az,alphax,alphay,alphaz\n");

@@ -128,6 +128,16 @@ int cli_parse(cli_call *call, int argc, char **argv, bool *stop) {
     return EXIT_DONE;
 }
 
+bool cli_open_recording(cli_call *call, int argc, char **argv, abut_recording **recording, int *status) {
+    bool stop;
+    abut_error error = {0};
+    *status = cli_parse(call, argc, argv, &stop);
+    if (*status != EXIT_DONE || stop) return false;
+    if (abut_recording_open(NULL, call->positional[0], recording, &error) == ABUT_OK) return true;
+    *status = cli_error(&error);
+    return false;
+}
+
 /* Reads one number at *text and moves behind it. */
 static bool read_number(const char **text, double *number) {
     char *end;

@@ -44,6 +44,26 @@ int simulation_load(simulation *s, const char *path, const abut_scene_options *o
     return EXIT_DONE;
 }
 
+static bool is_moved(abut_vec3 v) { return v.x != 0 || v.y != 0 || v.z != 0; }
+
+void simulation_print_shifts(const simulation *s) {
+    const abut_vec3 *shifts = abut_scene_shifts(s->scene);
+    for (int i = 0; shifts && i < abut_model_bodies(s->model); i++)
+        if (is_moved(shifts[i]))
+            fprintf(stderr, "pushed `%s` by {%.9g, %.9g, %.9g} to free it\n",
+                    abut_model_body_name(s->model, i), shifts[i].x, shifts[i].y, shifts[i].z);
+}
+
+static json_t *shifts_json(const simulation *s) {
+    const abut_vec3 *shifts = abut_scene_shifts(s->scene);
+    json_t *list = json_array();
+    for (int i = 0; i < abut_model_bodies(s->model); i++)
+        if (is_moved(shifts[i]))
+            json_array_append_new(list, json_pack("{s:s,s:o}", "body", abut_model_body_name(s->model, i),
+                                                  "shift", cli_json_vec3(shifts[i])));
+    return list;
+}
+
 /* Functions of the scene see events after they were recorded. */
 static bool tell_scene(void *user, const abut_event *event) {
     simulation *s = user;
@@ -107,11 +127,16 @@ static int print_json(const simulation *s, const char *status, double wall) {
                   a.constraint_error, "promises_kept", (int)a.promises_kept);
     if (!a.promises_kept) json_object_set_new(audit, "broken", json_string(a.broken));
     json_t *recording = s->recording ? json_string(s->recording) : json_null();
-    return cli_print_json(json_pack(
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)abut_sim_hash(s->run));
+    json_t *document = json_pack(
         "{s:s,s:s,s:s,s:f,s:f,s:I,s:I,s:i,s:o,s:o,s:o}", "scene", abut_scene_name(s->scene), "mode", "exact",
         "status", status, "simulated_s", abut_sim_time(s->run), "wall_s", wall, "frames",
         (json_int_t)s->frames, "steps", (json_int_t)abut_sim_steps(s->run), "bodies",
-        abut_model_bodies(s->model), "events", events_json(s->run), "audit", audit, "recording", recording));
+        abut_model_bodies(s->model), "events", events_json(s->run), "audit", audit, "recording", recording);
+    json_object_set_new(document, "hash", json_string(hash));
+    if (abut_scene_shifts(s->scene)) json_object_set_new(document, "pushed", shifts_json(s));
+    return cli_print_json(document);
 }
 
 static int print_table(const simulation *s, const char *status, double wall) {

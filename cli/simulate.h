@@ -20,6 +20,8 @@ typedef struct simulation {
 /* From the scene's start. EXIT_DONE, or a message has been printed. */
 int simulation_load(simulation *s, const char *path, const abut_scene_options *options, abut_mode mode,
                     bool has_mode, int threads);
+/* What --allow-overlap has moved, one line a body, to standard error. */
+void simulation_print_shifts(const simulation *s);
 int simulation_begin(simulation *s, const abut_recorder_def *def);
 /* Frame after frame to the end, with a progress bar on a terminal; Ctrl-C ends it cleanly. */
 int simulation_run(simulation *s, bool strict, bool json);

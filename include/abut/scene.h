@@ -27,6 +27,7 @@ typedef struct abut_scene_options {
     const char *root;       /* folder below which files may be read; NULL: the scene's own */
     const char *const *set; /* "NAME=VALUE", for param(); NULL-terminated, or NULL */
     uint64_t seed;          /* of math.random; the same seed gives the same scene */
+    bool separate;          /* push bodies apart that overlap (abut_model_separate), and move them */
     int64_t instructions;   /* 0: 1e9 */
     size_t memory;          /* bytes; 0: 1 GiB */
 } abut_scene_options;
@@ -41,14 +42,18 @@ ABUT_API abut_status abut_scene_read(const abut_context *context, const char *te
 ABUT_API void abut_scene_free(abut_scene *scene);
 
 ABUT_API const abut_world_def *abut_scene_world(const abut_scene *scene);
+/* How far options.separate has moved each body; NULL when the option was not given. */
+ABUT_API const abut_vec3 *abut_scene_shifts(const abut_scene *scene);
 /* The whole scene as JSON text, of the same content: what abut_scene_load reads from a .json file.  Functions
  * cannot be dumped: UNSUPPORTED with a message that names the first.  Free with abut_scene_text_free. */
 ABUT_API abut_status abut_scene_dump(const abut_scene *scene, char **text, size_t *size, abut_error *error);
 ABUT_API void abut_scene_text_free(const abut_scene *scene, char *text, size_t size);
 
-/* The file's name as given, the folder its files are in, and its text (a 0 byte behind it). */
+/* The file's name as given, the folder its files are in, the folder it may read below, and its text (a 0 byte
+ * behind it). */
 ABUT_API const char *abut_scene_name(const abut_scene *scene);
 ABUT_API const char *abut_scene_folder(const abut_scene *scene);
+ABUT_API const char *abut_scene_root(const abut_scene *scene);
 ABUT_API const char *abut_scene_source(const abut_scene *scene, size_t *size);
 
 /* Parameters in the order of their param() calls. */

@@ -40,6 +40,23 @@ ABUT_API abut_mass abut_model_body_mass(const abut_model *model, int body);
 ABUT_API bool abut_model_may_touch(const abut_model *model, int a, int b);
 ABUT_API abut_tolerances abut_model_tolerances(const abut_model *model); /* with nothing left at 0 */
 
+/* ---- the start */
+
+typedef enum abut_entity_kind {
+    ABUT_ENTITY_NONE,
+    ABUT_ENTITY_VERTEX,
+    ABUT_ENTITY_EDGE,
+    ABUT_ENTITY_FACE,
+    ABUT_ENTITY_SMOOTH,
+    ABUT_ENTITY_HINGE
+} abut_entity_kind;
+ABUT_API const char *abut_entity_name(abut_entity_kind kind); /* "vertex", ... */
+
+typedef struct abut_entity {
+    abut_entity_kind kind;
+    int64_t id;
+} abut_entity;
+
 /* Start checks: every pair that overlaps at the start, with its depth, where, and a shift of `body[0]` that
  * would free it. */
 typedef struct abut_overlap {
@@ -49,6 +66,20 @@ typedef struct abut_overlap {
 } abut_overlap;
 /* Fills at most `capacity` and returns how many there are; -1 when memory is out. */
 ABUT_API int abut_model_overlaps(const abut_model *model, abut_overlap *overlaps, int capacity);
+/* How far every body must move so that no pair overlaps any more: pairs are projected to contact, round after
+ * round, lighter bodies moving more.  `shifts` has an entry for each body.  ABUT_BUDGET: no room was found.
+ */
+ABUT_API abut_status abut_model_separate(const abut_model *model, abut_vec3 *shifts, abut_error *error);
+
+/* Pairs of solids that touch at the start only where geometry leaves the normal open: a vertex on a vertex or
+ * on an edge, parallel edges (Bouma and Vanecek 1992, assumption 5).  The run takes one of the possible
+ * normals. */
+typedef struct abut_ambiguity {
+    int body[2];
+    abut_entity entity[2];
+    abut_vec3 at;
+} abut_ambiguity;
+ABUT_API int abut_model_ambiguities(const abut_model *model, abut_ambiguity *ambiguities, int capacity);
 
 /* ---- events: X(constant, word) */
 #define ABUT_EVENT_LIST(X)                              \
@@ -74,21 +105,6 @@ typedef enum abut_event_kind {
         ABUT_EVENT_KINDS
 } abut_event_kind;
 ABUT_API const char *abut_event_name(abut_event_kind kind);
-
-typedef enum abut_entity_kind {
-    ABUT_ENTITY_NONE,
-    ABUT_ENTITY_VERTEX,
-    ABUT_ENTITY_EDGE,
-    ABUT_ENTITY_FACE,
-    ABUT_ENTITY_SMOOTH,
-    ABUT_ENTITY_HINGE
-} abut_entity_kind;
-ABUT_API const char *abut_entity_name(abut_entity_kind kind); /* "vertex", ... */
-
-typedef struct abut_entity {
-    abut_entity_kind kind;
-    int64_t id;
-} abut_entity;
 
 typedef struct abut_event {
     double time;

@@ -127,19 +127,25 @@ static abut_status write_bodies(abut_recorder *r, const abut_world_def *w, const
 
 /* --set words are kept one a line. */
 static abut_status write_set(abut_recorder *r, abut_error *error) {
-    char text[4096] = "";
+    size_t size = 1, at = 0;
+    for (int i = 0; r->def.set && r->def.set[i]; i++) size += strlen(r->def.set[i]) + 1;
+    char *text = mem_calloc(&r->context, size, 1);
+    if (!text) return fail_memory(error);
     for (int i = 0; r->def.set && r->def.set[i]; i++) {
-        strncat(text, r->def.set[i], sizeof text - strlen(text) - 2);
-        strncat(text, "\n", sizeof text - strlen(text) - 1);
+        strcpy(text + at, r->def.set[i]);
+        at += strlen(r->def.set[i]);
+        text[at++] = '\n';
     }
-    return set_meta(r, "set", text, error);
+    abut_status status = set_meta(r, "set", text, error);
+    mem_free(&r->context, text, size, 1);
+    return status;
 }
 
-/* The folder from the root: the recording may be read from anywhere. */
-static abut_status write_folder(abut_recorder *r, const abut_scene *scene, abut_error *error) {
-    char *folder = realpath(abut_scene_folder(scene), NULL);
-    abut_status status = set_meta(r, "folder", folder ? folder : abut_scene_folder(scene), error);
-    free(folder);
+/* Folders from the root: the recording may be read from anywhere. */
+static abut_status write_path(abut_recorder *r, const char *key, const char *path, abut_error *error) {
+    char *whole = realpath(path, NULL);
+    abut_status status = set_meta(r, key, whole ? whole : path, error);
+    free(whole);
     return status;
 }
 
@@ -183,7 +189,9 @@ static abut_status write_head(abut_recorder *r, const abut_scene *scene, const a
     abut_status status = set_meta_number(r, "version", RECORD_VERSION, error);
     if (status == ABUT_OK) status = set_meta(r, "abut", abut_version(), error);
     if (status == ABUT_OK) status = set_meta(r, "scene", abut_scene_name(scene), error);
-    if (status == ABUT_OK) status = write_folder(r, scene, error);
+    if (status == ABUT_OK) status = write_path(r, "folder", abut_scene_folder(scene), error);
+    if (status == ABUT_OK) status = write_path(r, "root", abut_scene_root(scene), error);
+    if (status == ABUT_OK && abut_scene_shifts(scene)) status = set_meta(r, "separate", "1", error);
     if (status == ABUT_OK) status = set_meta(r, "source", abut_scene_source(scene, &size), error);
     if (status == ABUT_OK) status = set_meta(r, "mode", w->mode == ABUT_LIVE ? "live" : "exact", error);
     if (status == ABUT_OK) status = set_meta(r, "title", w->title ? w->title : "", error);

@@ -508,7 +508,9 @@ abut_status abut_recording_scene(const abut_context *context, abut_recording *r,
     *scene = NULL;
     if (!source || !name || !folder)
         return fail_at(error, ABUT_INVALID, r->path, 0, "does not hold its scene");
-    abut_scene_options options = {.set = set ? split_set(r, set) : NULL,
+    abut_scene_options options = {.root = abut_recording_meta(r, "root"),
+                                  .separate = abut_recording_meta(r, "separate") != NULL,
+                                  .set = set ? split_set(r, set) : NULL,
                                   .seed = seed ? strtoull(seed, NULL, 10) : 0};
     return abut_scene_read(context, source, strlen(source), name, folder, &options, scene, error);
 }

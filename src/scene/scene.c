@@ -84,6 +84,21 @@ static void finish(abut_scene *scene) {
     w->rollings = scene->rollings.data, w->rolling_count = (int)scene->rollings.count;
 }
 
+/* Bodies that overlap are pushed apart; the definitions get the new places. */
+static abut_status separate(abut_scene *scene, abut_error *error) {
+    abut_model *model = NULL;
+    scene->shifts = arena_alloc(&scene->memory, (size_t)scene->bodies.count, sizeof *scene->shifts);
+    if (!scene->shifts) return fail_memory(error);
+    abut_status status = abut_model_create(&scene->context, &scene->world, &model, error);
+    if (status == ABUT_OK) status = abut_model_separate(model, scene->shifts, error);
+    for (int i = 0; status == ABUT_OK && i < scene->bodies.count; i++)
+        scene->bodies.data[i].position = vec3_add(scene->bodies.data[i].position, scene->shifts[i]);
+    abut_model_free(model);
+    if (status != ABUT_OK && error && !error->file[0])
+        strncpy(error->file, scene->name, sizeof error->file - 1);
+    return status;
+}
+
 abut_status abut_scene_read(const abut_context *context, const char *text, size_t size, const char *name,
                             const char *folder, const abut_scene_options *options, abut_scene **out,
                             abut_error *error) {
@@ -98,11 +113,12 @@ abut_status abut_scene_read(const abut_context *context, const char *text, size_
     if (status == ABUT_OK && scene->bodies.count == 0)
         status = fail_at(error, ABUT_INVALID, name, 0,
                          "the scene has no body; add one with body { shape = sphere {1} }");
+    finish(scene);
+    if (status == ABUT_OK && options && options->separate) status = separate(scene, error);
     if (status != ABUT_OK) {
         abut_scene_free(scene);
         return status;
     }
-    finish(scene);
     *out = scene;
     return ABUT_OK;
 }
@@ -148,6 +164,8 @@ const abut_world_def *abut_scene_world(const abut_scene *scene) { return &scene-
 
 const char *abut_scene_name(const abut_scene *scene) { return scene->name; }
 const char *abut_scene_folder(const abut_scene *scene) { return scene->folder; }
+const char *abut_scene_root(const abut_scene *scene) { return scene->root; }
+const abut_vec3 *abut_scene_shifts(const abut_scene *scene) { return scene->shifts; }
 
 const char *abut_scene_source(const abut_scene *scene, size_t *size) {
     *size = scene->source_size;

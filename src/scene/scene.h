@@ -55,6 +55,7 @@ struct abut_scene {
     bool lengths_used; /* a length was read: too late to change the unit */
 
     abut_world_def world;
+    vec3 *shifts; /* in the arena; NULL: bodies start where the scene says */
     ARRAY(abut_material_def) materials;
     ARRAY(abut_pair_def) pairs;
     ARRAY(abut_body_def) bodies;

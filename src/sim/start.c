@@ -1,68 +1,53 @@
-/* Start checks (Bouma and Vanecek 1992, assumption 4): pairs that overlap at the start, with depth and a
- * shift that frees them.  Looked at with the contact regions and the index, not with the near pairs of the
- * clock, which know only boundaries. */
-#include "abut/touch.h"
+/* Start checks (Bouma and Vanecek 1992, assumptions 4 and 5): pairs that overlap at the start, with depth and
+ * a shift that frees them, and contacts whose normal geometry leaves open.  Looked at with the contact
+ * regions and the index, not with the near pairs of the clock, which know only boundaries. */
+#include "sim/start.h"
+
 #include "contact/curved.h"
-#include "sim/run.h"
 
 #include <stdio.h>
 
-/* What is made of a solid once, however many bodies share it. */
-typedef struct ready_solid {
-    const abut_solid *solid;
-    abut_touch_solid *touch;
-    abut_index *index;
-} ready_solid;
-
-typedef struct checker {
-    const abut_model *model;
-    const abut_context *context;
-    ARRAY(ready_solid) ready;
-    double epsilon;
-} checker;
-
-static ready_solid *find_ready(checker *c, const abut_solid *solid) {
+ready_solid *start_ready(checker *c, const abut_solid *solid) {
     for (int64_t i = 0; i < c->ready.count; i++)
         if (c->ready.data[i].solid == solid) return &c->ready.data[i];
     ready_solid r = {.solid = solid};
     return array_push(c->context, &c->ready, r) ? &c->ready.data[c->ready.count - 1] : NULL;
 }
 
-static pose pose_of(const abut_model *m, int body) {
-    return motion_pose(&m->bodies[body].start, m->bodies[body].center);
+/* Where a body starts, with what it has been pushed by so far. */
+static motion start_of(const checker *c, int body) {
+    motion m = c->model->bodies[body].start;
+    if (c->shifts) m.center = vec3_add(m.center, c->shifts[body]);
+    if (c->moved == body) m.center = vec3_add(m.center, c->moved_by);
+    return m;
 }
 
-/* ---- boxes: the shift */
+pose start_pose(const checker *c, int body) {
+    motion m = start_of(c, body);
+    return motion_pose(&m, c->model->bodies[body].center);
+}
 
-static box world_box(const abut_model *m, int body) {
-    const model_body *b = &m->bodies[body];
-    mat3 r = quat_matrix(b->start.rotation);
-    vec3 half = vec3_scale(vec3_sub(b->shape.bounds.upper, b->shape.bounds.lower), 0.5);
-    vec3 c = vec3_add(b->start.center, mat3_mul_vec(r, box_center(b->shape.bounds)));
+/* ---- boxes */
+
+box start_box(const checker *c, int body) {
+    box b = c->model->bodies[body].shape.bounds;
+    motion start = start_of(c, body);
+    mat3 r = quat_matrix(start.rotation);
+    vec3 half = vec3_scale(vec3_sub(b.upper, b.lower), 0.5);
+    vec3 center = vec3_add(start.center, mat3_mul_vec(r, box_center(b)));
     vec3 h = mat3_mul_vec((mat3){vec3_abs(r.cx), vec3_abs(r.cy), vec3_abs(r.cz)}, half);
-    return (box){vec3_sub(c, h), vec3_add(c, h)};
-}
-
-/* The shortest move along an axis that brings the box of a out of that of b: more than enough, and simple to
- * read. */
-static vec3 shift_out(box a, box b) {
-    double moves[6] = {b.upper.x - a.lower.x, a.upper.x - b.lower.x, b.upper.y - a.lower.y,
-                       a.upper.y - b.lower.y, b.upper.z - a.lower.z, a.upper.z - b.lower.z};
-    int best = 0;
-    for (int i = 1; i < 6; i++)
-        if (moves[i] < moves[best]) best = i;
-    double d = best % 2 ? -moves[best] : moves[best];
-    return vec3_make(best / 2 == 0 ? d : 0, best / 2 == 1 ? d : 0, best / 2 == 2 ? d : 0);
+    return (box){vec3_sub(center, h), vec3_add(center, h)};
 }
 
 /* ---- depth of a pair; 0: no deeper than epsilon */
 
-static abut_status solids_depth(checker *c, int a, int b, double *depth, vec3 *at, abut_error *error) {
-    const abut_model *m = c->model;
+/* The contact of two solids at the start. */
+static abut_status find_touch(checker *c, int a, int b, abut_touch **found, abut_error *error) {
     int who[2] = {a, b};
     const abut_touch_solid *solids[2];
+    *found = NULL;
     for (int k = 0; k < 2; k++) {
-        ready_solid *r = find_ready(c, m->bodies[who[k]].shape.shape.solid);
+        ready_solid *r = start_ready(c, c->model->bodies[who[k]].shape.shape.solid);
         if (!r) return fail_memory(error);
         if (!r->touch) {
             abut_status status = abut_touch_solid_create(c->context, r->solid, &r->touch, error);
@@ -71,9 +56,13 @@ static abut_status solids_depth(checker *c, int a, int b, double *depth, vec3 *a
         solids[k] = r->touch;
     }
     abut_touch_options options = {.epsilon = c->epsilon};
+    return abut_touch_find(c->context, solids[0], start_pose(c, a), solids[1], start_pose(c, b), &options,
+                           found, error);
+}
+
+static abut_status solids_depth(checker *c, int a, int b, double *depth, vec3 *at, abut_error *error) {
     abut_touch *found = NULL;
-    abut_status status = abut_touch_find(c->context, solids[0], pose_of(m, a), solids[1], pose_of(m, b),
-                                         &options, &found, error);
+    abut_status status = find_touch(c, a, b, &found, error);
     if (status == ABUT_OK && found->status == ABUT_PENETRATING) *depth = found->depth, *at = found->witness;
     abut_touch_free(c->context, found);
     return status;
@@ -83,12 +72,14 @@ static abut_status solids_depth(checker *c, int a, int b, double *depth, vec3 *a
  * found by bisecting the tolerance at which the index calls the core outside. */
 static bool core_is_outside(const ready_solid *r, vec3 p, vec3 q, double distance) {
     abut_run run[2];
+    if (p.x == q.x && p.y == q.y && p.z == q.z)
+        return abut_index_point(r->index, r->solid, p, distance).kind == ABUT_OUTSIDE;
     int count = abut_index_segment(r->index, r->solid, p, q, distance, run, 2);
     return count == 1 && run[0].place.kind == ABUT_OUTSIDE;
 }
 
 static abut_status need_index(checker *c, int body, ready_solid **r, abut_error *error) {
-    *r = find_ready(c, c->model->bodies[body].shape.shape.solid);
+    *r = start_ready(c, c->model->bodies[body].shape.shape.solid);
     if (!*r) return fail_memory(error);
     return (*r)->index ? ABUT_OK : abut_index_build(c->context, (*r)->solid, NULL, &(*r)->index, error);
 }
@@ -98,10 +89,10 @@ static abut_status curved_depth(checker *c, int curved, int body, double *depth,
     ready_solid *r;
     abut_status status = need_index(c, body, &r, error);
     if (status != ABUT_OK) return status;
-    pose from = pose_of(c->model, curved);
+    pose from = start_pose(c, curved);
     *at = from.position;
     *depth = curved_in_solid(&c->model->bodies[curved].shape.shape, from, r->solid, r->index,
-                             pose_of(c->model, body), c->epsilon);
+                             start_pose(c, body), c->epsilon);
     return ABUT_OK;
 }
 
@@ -111,7 +102,7 @@ static abut_status convex_depth(checker *c, const abut_convex *a, int body_a, co
     abut_convex_options options = abut_default_convex_options();
     abut_convex_result result = {.points = NULL};
     options.no_points = true;
-    pose pa = pose_of(c->model, body_a), pb = pose_of(c->model, body_b);
+    pose pa = start_pose(c, body_a), pb = start_pose(c, body_b);
     abut_status status = abut_convex_distance(a, pa, b, pb, &options, NULL, &result, error);
     if (status == ABUT_OK && -result.distance > c->epsilon)
         *depth = -result.distance, *at = vec3_lerp(pa.position, pb.position, 0.5);
@@ -125,14 +116,12 @@ static abut_status round_depth(checker *c, int round, int body, double *depth, v
     if (status != ABUT_OK) return status;
     double half = s->shape.shape.kind == ABUT_SHAPE_CAPSULE ? s->shape.shape.length / 2 : 0,
            radius = s->shape.shape.radius;
-    pose from = pose_of(c->model, round), to = pose_of(c->model, body);
-    /* a segment needs two ends: a sphere's core is a very short one */
-    if (half == 0) half = 1e-6 * radius;
+    pose from = start_pose(c, round), to = start_pose(c, body);
     vec3 p = pose_unpoint(to, pose_point(from, vec3_make(0, 0, -half))),
          q = pose_unpoint(to, pose_point(from, vec3_make(0, 0, half)));
     if (core_is_outside(r, p, q, radius - 2 * c->epsilon)) return ABUT_OK;
     double near = 0, far = radius;
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 40; i++) {
         double middle = (near + far) / 2;
         if (core_is_outside(r, p, q, middle))
             near = middle;
@@ -147,17 +136,16 @@ static abut_status round_depth(checker *c, int round, int body, double *depth, v
 static abut_status elements_depth(checker *c, int a, int b, double *depth, vec3 *at, vec3 *away,
                                   abut_error *error) {
     const model_body *x = &c->model->bodies[a], *y = &c->model->bodies[b];
+    motion ma = start_of(c, a), mb = start_of(c, b);
     near_array found = {0};
-    if (!near_collect(c->context, &x->shape, &x->start, &y->shape, &y->start, INFINITY, INFINITY, &found)) {
+    if (!near_collect(c->context, &x->shape, &ma, &y->shape, &mb, INFINITY, INFINITY, &found)) {
         array_free(c->context, &found);
         return fail_memory(error);
     }
     for (int64_t i = 0; i < found.count; i++) {
         contact_point p;
         bool faces;
-        if (!near_evaluate(&found.data[i], &x->shape, &x->start, &y->shape, &y->start, c->epsilon, &p,
-                           &faces) ||
-            !faces)
+        if (!near_evaluate(&found.data[i], &x->shape, &ma, &y->shape, &mb, c->epsilon, &p, &faces) || !faces)
             continue;
         if (-p.gap > fmax(*depth, c->epsilon)) *depth = -p.gap, *at = p.at, *away = p.normal;
     }
@@ -165,8 +153,9 @@ static abut_status elements_depth(checker *c, int a, int b, double *depth, vec3 
     return ABUT_OK;
 }
 
-static abut_status pair_depth(checker *c, int a, int b, double *depth, vec3 *at, vec3 *away,
-                              abut_error *error) {
+/* Depth and place of the overlap of a and b, 0 where there is none; `away` from b to a is known for pairs of
+ * elements only, and zero otherwise. */
+abut_status start_depth(checker *c, int a, int b, double *depth, vec3 *at, vec3 *away, abut_error *error) {
     abut_shape_kind x = c->model->bodies[a].shape.shape.kind, y = c->model->bodies[b].shape.shape.kind;
     bool round_x = x == ABUT_SHAPE_SPHERE || x == ABUT_SHAPE_CAPSULE,
          round_y = y == ABUT_SHAPE_SPHERE || y == ABUT_SHAPE_CAPSULE;
@@ -185,39 +174,51 @@ static abut_status pair_depth(checker *c, int a, int b, double *depth, vec3 *at,
 
 /* ---- all pairs */
 
-static bool balls_meet(const abut_model *m, int a, int b) {
-    double r = m->bodies[a].shape.radius + m->bodies[b].shape.radius;
-    return !(vec3_distance(m->bodies[a].start.center, m->bodies[b].start.center) > r);
+checker start_checker(const abut_model *m) {
+    return (checker){.model = m, .context = &m->context, .epsilon = m->tolerance.touching, .moved = -1};
 }
 
-static void free_checker(checker *c) {
+void start_checker_free(checker *c) {
     for (int64_t i = 0; i < c->ready.count; i++) {
         abut_touch_solid_free(c->context, c->ready.data[i].touch);
         abut_index_free(c->context, c->ready.data[i].index);
+        abut_hull_free(c->context, c->ready.data[i].hull);
     }
     array_free(c->context, &c->ready);
 }
 
+/* A pair that may meet, and whose balls and boxes do (within epsilon).  *a is one that can move. */
+bool start_pair_is_near(const checker *c, int *a, int *b) {
+    const abut_model *m = c->model;
+    double r = m->bodies[*a].shape.radius + m->bodies[*b].shape.radius + c->epsilon;
+    if (vec3_distance(start_of(c, *a).center, start_of(c, *b).center) > r || !model_may_touch(m, *a, *b))
+        return false;
+    if (!m->bodies[*a].movable) {
+        int swap = *a;
+        *a = *b, *b = swap;
+    }
+    bool bounded = isfinite(m->bodies[*b].shape.radius);
+    return !bounded || box_overlap(box_grow(start_box(c, *a), c->epsilon), start_box(c, *b));
+}
+
 static abut_status check_all(const abut_model *m, abut_overlap *overlaps, int capacity, int *count,
                              abut_error *error) {
-    checker c = {.model = m, .context = &m->context, .epsilon = m->tolerance.touching};
+    checker c = start_checker(m);
     abut_status status = ABUT_OK;
     *count = 0;
     for (int i = 0; i < m->body_count && status == ABUT_OK; i++)
         for (int j = 0; j < i && status == ABUT_OK; j++) {
-            if (!balls_meet(m, i, j) || !model_may_touch(m, i, j)) continue;
-            int a = m->bodies[i].movable ? i : j, b = a == i ? j : i;
-            bool bounded = isfinite(m->bodies[b].shape.radius);
-            if (bounded && !box_overlap(world_box(m, a), world_box(m, b))) continue;
-            double depth;
-            vec3 at = vec3_zero(), away = vec3_zero(); /* from b to a */
-            status = pair_depth(&c, a, b, &depth, &at, &away, error);
-            if (status != ABUT_OK || !(depth > c.epsilon)) continue;
-            vec3 shift = bounded ? shift_out(world_box(m, a), world_box(m, b)) : vec3_scale(away, depth);
-            if (*count < capacity) overlaps[*count] = (abut_overlap){{a, b}, depth, at, shift};
+            int a = i, b = j;
+            if (!start_pair_is_near(&c, &a, &b)) continue;
+            abut_overlap o = {.body = {a, b}};
+            vec3 away = vec3_zero();
+            status = start_depth(&c, a, b, &o.depth, &o.at, &away, error);
+            if (status != ABUT_OK || !(o.depth > c.epsilon)) continue;
+            status = start_way_out(&c, a, b, o.depth, away, &o.shift, error);
+            if (*count < capacity) overlaps[*count] = o;
             (*count)++;
         }
-    free_checker(&c);
+    start_checker_free(&c);
     return status;
 }
 
@@ -226,12 +227,84 @@ int abut_model_overlaps(const abut_model *model, abut_overlap *overlaps, int cap
     return check_all(model, overlaps, capacity, &count, NULL) == ABUT_OK ? count : -1;
 }
 
+/* ---- contacts whose normal is open */
+
+static abut_entity entity_of(abut_place p) {
+    abut_entity_kind kind = p.kind == ABUT_ON_VERTEX ? ABUT_ENTITY_VERTEX
+                            : p.kind == ABUT_ON_EDGE ? ABUT_ENTITY_EDGE
+                                                     : ABUT_ENTITY_FACE;
+    return (abut_entity){kind, p.id};
+}
+
+/* Two solids that touch only where geometry leaves the normal open: where anything else holds them apart, the
+ * open place does not matter. */
+static abut_status ambiguity_of(checker *c, int a, int b, abut_ambiguity *out, bool *is, abut_error *error) {
+    abut_touch *found = NULL;
+    *is = false;
+    abut_status status = find_touch(c, a, b, &found, error);
+    bool open = status == ABUT_OK && found->status == ABUT_TOUCHING && found->region_count > 0;
+    for (int64_t i = 0; open && i < found->region_count; i++) open = !found->regions[i].determinate;
+    if (open) {
+        const abut_touch_region *r = &found->regions[0];
+        *out = (abut_ambiguity){{a, b}, {entity_of(r->a), entity_of(r->b)}, r->center};
+        *is = true;
+    }
+    abut_touch_free(c->context, found);
+    return status;
+}
+
+static abut_status find_ambiguities(const abut_model *m, abut_ambiguity *out, int capacity, int *count,
+                                    abut_error *error) {
+    checker c = start_checker(m);
+    abut_status status = ABUT_OK;
+    *count = 0;
+    for (int i = 0; i < m->body_count && status == ABUT_OK; i++)
+        for (int j = 0; j < i && status == ABUT_OK; j++) {
+            int a = i, b = j;
+            bool solids = m->bodies[i].shape.shape.kind == ABUT_SHAPE_SOLID &&
+                          m->bodies[j].shape.shape.kind == ABUT_SHAPE_SOLID;
+            if (!solids || !start_pair_is_near(&c, &a, &b)) continue;
+            abut_ambiguity found;
+            bool is;
+            status = ambiguity_of(&c, a, b, &found, &is, error);
+            if (status != ABUT_OK || !is) continue;
+            if (*count < capacity) out[*count] = found;
+            (*count)++;
+        }
+    start_checker_free(&c);
+    return status;
+}
+
+int abut_model_ambiguities(const abut_model *model, abut_ambiguity *ambiguities, int capacity) {
+    int count;
+    return find_ambiguities(model, ambiguities, capacity, &count, NULL) == ABUT_OK ? count : -1;
+}
+
+/* ---- at the start of a run */
+
+static void notice_ambiguities(const abut_model *model) {
+    abut_ambiguity first;
+    int count = abut_model_ambiguities(model, &first, 1);
+    if (count > 0)
+        log_write(
+            &model->context, ABUT_LOG_WARNING,
+            "notice: %d pair%s touch%s at the start where geometry leaves the normal open (`%s` and `%s`: "
+            "%s on %s%s); abut check lists them",
+            count, count > 1 ? "s" : "", count > 1 ? "" : "es", model->bodies[first.body[0]].name,
+            model->bodies[first.body[1]].name, abut_entity_name(first.entity[0].kind),
+            abut_entity_name(first.entity[1].kind), count > 1 ? ", ..." : "");
+}
+
 abut_status run_check_start(const abut_model *model, abut_error *error) {
     enum { SHOWN = 4 };
     abut_overlap found[SHOWN];
     int count;
     abut_status status = check_all(model, found, SHOWN, &count, error);
-    if (status != ABUT_OK || count == 0) return status;
+    if (status != ABUT_OK) return status;
+    if (count == 0) {
+        notice_ambiguities(model);
+        return ABUT_OK;
+    }
     char text[640] = "";
     for (int i = 0; i < count && i < SHOWN; i++) {
         size_t used = strlen(text);

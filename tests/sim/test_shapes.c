@@ -161,6 +161,81 @@ static void a_cavity_holds_every_shape(void **state) {
     }
 }
 
+static void make(const char *text, bool separate, abut_scene **scene, abut_model **model) {
+    abut_error error = {0};
+    abut_scene_options options = {.separate = separate};
+    *model = NULL;
+    if (abut_scene_read(NULL, text, strlen(text), "test.lua", ".", &options, scene, &error) != ABUT_OK ||
+        abut_model_create(NULL, abut_scene_world(*scene), model, &error) != ABUT_OK)
+        fail_msg("%s", error.message);
+}
+
+/* Boxes sunk into each other rise to contact: a tower that stands then; fixed bodies stay, and what has no
+ * room is refused. */
+static void overlapping_bodies_are_pushed_apart(void **state) {
+    (void)state;
+    static const char tower[] = FLOOR
+        "for i = 1, 4 do body { shape = solid.box {1, 1, 0.5}, position = {0, 0, 0.45 * i - 0.25} } end\n"
+        "body { shape = sphere {0.2}, position = {3, 0, 0.1} }";
+    abut_scene *scene;
+    abut_model *model;
+    make(tower, true, &scene, &model);
+    assert_int_equal(abut_model_overlaps(model, NULL, 0), 0);
+    const abut_vec3 *shifts = abut_scene_shifts(scene);
+    assert_true(shifts[0].x == 0 && shifts[0].y == 0 && shifts[0].z == 0);
+    for (int i = 1; i <= 4; i++) close_to(shifts[i].z, 0.05 * i, 1e-6);
+    close_to(shifts[5].z, 0.1, 1e-9);
+    abut_model_free(model);
+    abut_scene_free(scene);
+    static const char tight[] =
+        "for i = -1, 1, 2 do body { shape = solid.box {1, 9, 9}, position = {i, 0, 0}, "
+        "fixed = true } end\nfor i = -1, 1, 2 do body { shape = solid.box {9, 1, 9}, "
+        "position = {0, i, 0}, fixed = true } end\nfor i = -1, 1, 2 do body { shape = "
+        "solid.box {9, 9, 1}, position = {0, 0, i}, fixed = true } end\n"
+        "body { name = 'big', shape = sphere {0.6} }";
+    abut_scene_options options = {.separate = true};
+    abut_error error = {0};
+    assert_int_equal(abut_scene_read(NULL, tight, strlen(tight), "test.lua", ".", &options, &scene, &error),
+                     ABUT_BUDGET);
+    assert_non_null(strstr(error.message, "big"));
+}
+
+/* Corner on corner, corner on edge and parallel edges leave the normal open; faces do not, nor do bodies that
+ * cannot move, nor corners that coincide on faces that carry. */
+static void ambiguous_contacts_are_listed(void **state) {
+    (void)state;
+    const struct {
+        const char *place;
+        int count;
+        abut_entity_kind kinds[2];
+    } cases[] = {{"{1, 1, 1}", 1, {ABUT_ENTITY_VERTEX, ABUT_ENTITY_VERTEX}},
+                 {"{1, 1, 0.3}", 1, {ABUT_ENTITY_EDGE, ABUT_ENTITY_EDGE}},
+                 {"{0, 0, 1}", 0, {0, 0}},
+                 {"{0.2, 0.3, 1}", 0, {0, 0}},
+                 {"{2, 0, 0}", 0, {0, 0}}};
+    for (int fixed = 0; fixed < 2; fixed++)
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            char text[512];
+            abut_scene *scene;
+            abut_model *model;
+            abut_ambiguity found[2];
+            snprintf(
+                text, sizeof text,
+                "body { shape = solid.box {1, 1, 1}, fixed = true }\nbody { shape = solid.box {1, 1, 1}, "
+                "position = %s, fixed = %s }",
+                cases[i].place, fixed ? "true" : "false");
+            make(text, false, &scene, &model);
+            int count = abut_model_ambiguities(model, found, 2);
+            assert_int_equal(count, fixed ? 0 : cases[i].count);
+            if (count) {
+                assert_int_equal(found[0].entity[0].kind, cases[i].kinds[0]);
+                assert_int_equal(found[0].entity[1].kind, cases[i].kinds[1]);
+            }
+            abut_model_free(model);
+            abut_scene_free(scene);
+        }
+}
+
 /* Two shapes on top of each other: touching is no overlap, a centimetre is one of a centimetre. */
 static void overlap_of_every_pair_is_measured(void **state) {
     (void)state;
@@ -206,6 +281,8 @@ int main(void) {
         cmocka_unit_test(a_log_lies_on_two),
         cmocka_unit_test(a_cavity_holds_every_shape),
         cmocka_unit_test(overlap_of_every_pair_is_measured),
+        cmocka_unit_test(overlapping_bodies_are_pushed_apart),
+        cmocka_unit_test(ambiguous_contacts_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

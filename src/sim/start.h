@@ -1,0 +1,44 @@
+/* What the start checks and the pushing apart of overlapping bodies share. */
+#ifndef SIM_START_H
+#define SIM_START_H
+
+#include "abut/convex.h"
+#include "abut/touch.h"
+#include "sim/run.h"
+
+/* What is made of a solid once, however many bodies share it. */
+typedef struct ready_solid {
+    const abut_solid *solid;
+    abut_touch_solid *touch;
+    abut_index *index;
+    abut_hull *hull;
+    bool is_convex; /* valid with the hull */
+} ready_solid;
+
+typedef struct checker {
+    const abut_model *model;
+    const abut_context *context;
+    ARRAY(ready_solid) ready;
+    double epsilon;
+    vec3 *shifts; /* what each body has been pushed by so far; NULL: nothing */
+    int moved;    /* a body that is tried elsewhere, or -1 */
+    vec3 moved_by;
+} checker;
+
+/* ---- start.c */
+checker start_checker(const abut_model *m);
+void start_checker_free(checker *c);
+ready_solid *start_ready(checker *c, const abut_solid *solid); /* NULL: out of memory */
+pose start_pose(const checker *c, int body);
+box start_box(const checker *c, int body); /* around its bounds, world axes */
+/* A pair that may meet, and whose balls and boxes do (within epsilon).  *a becomes one that can move. */
+bool start_pair_is_near(const checker *c, int *a, int *b);
+/* Depth and place of the overlap of a and b, 0 where there is none; `away` from b to a is known for pairs of
+ * elements only, and zero otherwise. */
+abut_status start_depth(checker *c, int a, int b, double *depth, vec3 *at, vec3 *away, abut_error *error);
+
+/* ---- separate.c */
+/* A short move of a that frees it of b, which it overlaps by depth. */
+abut_status start_way_out(checker *c, int a, int b, double depth, vec3 away, vec3 *move, abut_error *error);
+
+#endif
