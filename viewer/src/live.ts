@@ -1,0 +1,116 @@
+// A run on the server, seen through a WebSocket: what it sends is kept, so that one can go back.
+import { readContacts, readEvent, EVENT, SERIES, type AbutEvent, type Contact, type Head, type Numbers } from "./data";
+import type { Motion } from "./motion";
+
+const FRAMES_BYTES_MOST = 400e6;
+
+export class LiveMotion implements Motion {
+  frames = 0;
+  events: AbutEvent[] = [];
+  times: number[] = []; // wall milliseconds a frame
+  private rows = new Float64Array(SERIES * 1024);
+  private kept: (Float64Array | null)[] = [];
+  private touching: Contact[][] = [];
+
+  constructor(readonly head: Head) {}
+
+  get series(): Float64Array {
+    return this.rows.subarray(0, this.frames * SERIES);
+  }
+  add(row: Float64Array, motions: Float64Array, contacts: Contact[], milliseconds: number) {
+    if ((this.frames + 1) * SERIES > this.rows.length) {
+      const grown = new Float64Array(this.rows.length * 2);
+      grown.set(this.rows);
+      this.rows = grown;
+    }
+    this.rows.set(row, this.frames * SERIES);
+    this.kept.push(motions);
+    this.touching.push(contacts);
+    this.times.push(milliseconds);
+    this.frames++;
+    const drop = this.frames - Math.floor(FRAMES_BYTES_MOST / Math.max(1, motions.byteLength));
+    if (drop > 0) (this.kept[drop - 1] = null), (this.touching[drop - 1] = []);
+    this.head.frames = this.frames;
+    this.head.end = row[0];
+  }
+  timeOf(k: number) {
+    return k * SERIES < this.series.length ? this.rows[k * SERIES] : this.head.end;
+  }
+  frame(k: number) {
+    return this.kept[k] ?? null;
+  }
+  contacts(k: number) {
+    return this.touching[k] ?? null;
+  }
+  async want() {}
+  async state(): Promise<Numbers | null> {
+    return null;
+  }
+  async moment() {
+    return null;
+  }
+  async track(body: number) {
+    const n = this.head.numbers, t = new Float64Array(this.frames), rows = new Float64Array(this.frames * n);
+    for (let k = 0; k < this.frames; k++) {
+      t[k] = this.timeOf(k);
+      const frame = this.kept[k];
+      if (frame) rows.set(frame.subarray(body * n, (body + 1) * n), k * n);
+    }
+    return { t, rows, numbers: n };
+  }
+}
+
+export interface LiveListener {
+  begun(motion: LiveMotion, geometry: ArrayBuffer): void;
+  moved(motion: LiveMotion): void;
+  state(state: string, message: string): void;
+}
+
+export class LiveLink {
+  private socket: WebSocket;
+  private head: Head | null = null;
+  private motion: LiveMotion | null = null;
+  private contacts: Contact[] = [];
+
+  constructor(private listener: LiveListener) {
+    const url = new URL("live", location.href);
+    url.protocol = "ws:";
+    this.socket = new WebSocket(url);
+    this.socket.binaryType = "arraybuffer";
+    this.socket.onmessage = (m) => (typeof m.data === "string" ? this.text(m.data) : this.bytes(m.data as ArrayBuffer));
+    this.socket.onclose = () => listener.state("closed", "the connection to abut has ended; start `abut view` again and reload");
+  }
+  send(message: Record<string, unknown>) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+  private text(text: string) {
+    const message = JSON.parse(text);
+    if (message.head) this.head = message.head as Head;
+    if (message.state) this.listener.state(message.state, message.message);
+  }
+  private bytes(data: ArrayBuffer) {
+    const [kind, count] = new Uint32Array(data, 0, 2);
+    const body = data.slice(8);
+    if (kind === 1 && this.head) {
+      this.motion = new LiveMotion(this.head);
+      this.listener.begun(this.motion, body);
+    }
+    const motion = this.motion;
+    if (!motion) return;
+    if (kind === 3) this.contacts = readContacts(motion.head, new Float64Array(body));
+    if (kind === 4) {
+      const rows = new Float64Array(body);
+      for (let i = 0; i < count && (i + 1) * EVENT <= rows.length; i++) {
+        const event = readEvent(motion.head, rows, i);
+        event.index = motion.events.length;
+        motion.events.push(event);
+      }
+    }
+    if (kind === 2) {
+      const n = new Float64Array(body);
+      motion.add(n.subarray(4, 4 + SERIES), n.slice(4 + SERIES), this.contacts, n[1]);
+      this.contacts = [];
+      this.listener.moved(motion);
+    }
+  }
+}

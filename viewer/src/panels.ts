@@ -1,0 +1,160 @@
+// Lists and numbers beside the picture: the tree of bodies, the details of what is selected.
+import type { AbutEvent, Contact, Head, Numbers } from "./data";
+import { h, icon, num, size, vec } from "./dom";
+import { DIMENSION_COLORS, STATE_COLORS } from "./overlay";
+import { EVENT_COLORS } from "./timeline";
+
+const DIMENSIONS = ["point", "line", "area"];
+
+export interface TreeActions {
+  select(body: number): void;
+  setVisible(body: number, visible: boolean): void;
+  follow(body: number): void;
+  color(body: number): string;
+}
+
+// Bodies in three branches: those that move, those moved by the scene, those that stand.
+export class Tree {
+  readonly element = h("div", { class: "tree", id: "tree" });
+  private rows: HTMLElement[] = [];
+  private selected = -1;
+
+  constructor(private actions: TreeActions) {}
+
+  load(head: Head) {
+    this.rows = [];
+    this.selected = -1;
+    const branches: [string, number[]][] = [["Moving", []], ["Kinematic", []], ["Fixed", []]];
+    head.bodies.forEach((b, i) => branches[b.mass != null ? 0 : b.fixed ? 2 : 1][1].push(i));
+    const filter = h("input", { type: "search", placeholder: "find a body", "aria-label": "find a body", id: "find" });
+    filter.addEventListener("input", () => {
+      const word = filter.value.toLowerCase();
+      head.bodies.forEach((b, i) => (this.rows[i].hidden = !b.name.toLowerCase().includes(word)));
+    });
+    this.element.replaceChildren(...(head.bodies.length > 8 ? [filter] : []));
+    for (const [name, bodies] of branches) {
+      if (!bodies.length) continue;
+      const all = h("input", { type: "checkbox", checked: true, "aria-label": `show all ${name.toLowerCase()}`, onclick: (e: Event) => e.stopPropagation() });
+      all.addEventListener("change", () => bodies.forEach((b) => this.show(b, all.checked)));
+      this.element.append(h("details", { open: true }, h("summary", {}, all, `${name} `, h("span", { class: "dim" }, String(bodies.length))),
+        ...bodies.map((b) => (this.rows[b] = this.row(head, b)))));
+    }
+  }
+  private row(head: Head, body: number): HTMLElement {
+    const box = h("input", { type: "checkbox", checked: true, "aria-label": `show ${head.bodies[body].name}`, onclick: (e: Event) => e.stopPropagation() });
+    box.addEventListener("change", () => this.actions.setVisible(body, box.checked));
+    const follow = h("button", { class: "icon small", title: "follow with the camera", "aria-label": `follow ${head.bodies[body].name}`,
+      onclick: (e: Event) => (e.stopPropagation(), this.actions.follow(body)) }, icon("target"));
+    return h("div", { class: "row", "data-body": body, tabindex: "0", onclick: () => this.actions.select(body),
+      onkeydown: (e: Event) => (e as KeyboardEvent).key === "Enter" && this.actions.select(body) },
+      box, h("i", { class: "swatch", style: `background:${this.actions.color(body)}` }), h("span", { class: "name" }, head.bodies[body].name),
+      h("span", { class: "dim" }, head.bodies[body].shape), follow);
+  }
+  private show(body: number, visible: boolean) {
+    (this.rows[body].querySelector("input") as HTMLInputElement).checked = visible;
+    this.actions.setVisible(body, visible);
+  }
+  select(body: number) {
+    this.rows[this.selected]?.classList.remove("selected");
+    this.selected = body;
+    this.rows[body]?.classList.add("selected");
+    this.rows[body]?.scrollIntoView({ block: "nearest" });
+  }
+  followed(body: number) {
+    this.rows.forEach((r, i) => r.classList.toggle("followed", i === body));
+  }
+}
+
+// ---- details
+
+function table(rows: [string, string][]): HTMLElement {
+  return h("table", {}, h("tbody", {}, ...rows.map(([name, value]) => h("tr", {}, h("th", {}, name), h("td", {}, value)))));
+}
+
+function badge(text: string, color: string): HTMLElement {
+  return h("span", { class: "badge", style: `--badge:${color}` }, text);
+}
+
+export interface DetailActions {
+  body(body: number): void;
+  contact(contact: Contact): void;
+}
+
+function bodyLink(head: Head, body: number, actions: DetailActions): HTMLElement {
+  if (body < 0) return h("span", {}, "ground");
+  return h("button", { class: "link", onclick: () => actions.body(body) }, head.bodies[body].name);
+}
+
+function sum(forces: number[][]): [number, number, number] {
+  return forces.reduce<[number, number, number]>((s, f) => [s[0] + f[0], s[1] + f[1], s[2] + f[2]], [0, 0, 0]);
+}
+
+export function contactLine(head: Head, c: Contact, actions: DetailActions): HTMLElement {
+  return h("button", { class: "contact-line", onclick: () => actions.contact(c) },
+    h("i", { class: "swatch", style: `background:${DIMENSION_COLORS[c.dimension]}` }),
+    h("span", { class: "name" }, `${head.bodies[c.bodies[0]].name} – ${head.bodies[c.bodies[1]].name}`),
+    h("span", { class: "dim" }, `${DIMENSIONS[c.dimension]}, ${num(size(sum(c.forces)), 4)} N`),
+    badge(c.state, STATE_COLORS[c.state] ?? "#888888"));
+}
+
+export function contactDetails(head: Head, c: Contact, actions: DetailActions): HTMLElement {
+  const total = sum(c.forces);
+  const points = c.points.slice(0, 40).map((p, i): [string, string] => [`point ${i + 1}`, `${vec(p)}\nforce ${vec(c.forces[i])} N`]);
+  return h("section", { id: "details-contact" },
+    h("h3", {}, badge(`contact ${DIMENSIONS[c.dimension]}`, DIMENSION_COLORS[c.dimension]), " ", badge(c.state, STATE_COLORS[c.state] ?? "#888888")),
+    h("p", {}, bodyLink(head, c.bodies[0], actions), " on ", bodyLink(head, c.bodies[1], actions)),
+    table([
+      ["representation", c.representation],
+      ["entities", `${c.entities[0]} ${c.entities[1]}, ${c.entities[2]} ${c.entities[3]}`],
+      ["area", c.dimension === 2 ? `${num(c.area)} m²` : "none"],
+      ["force on A", `${vec(total)} N`],
+      ["size", `${num(size(total))} N`],
+      ["centre of pressure", vec(c.center)],
+      ["forces", c.determined ? "unique" : "not unique: least norm"],
+      ["normal", c.normals.length ? vec(c.normals[0]) : "none"],
+      ...points,
+    ]));
+}
+
+export function bodyDetails(head: Head, body: number, frame: Numbers | null, contacts: Contact[], actions: DetailActions): HTMLElement {
+  const b = head.bodies[body], n = head.numbers, m = frame?.subarray(body * n, (body + 1) * n);
+  const rows: [string, string][] = [["shape", b.shape], ["mass", b.mass == null ? (b.fixed ? "fixed" : "kinematic") : `${num(b.mass)} kg`]];
+  if (m) {
+    rows.push(["centre of mass", `${vec(m.subarray(0, 3))} m`], ["orientation", vec(m.subarray(3, 7))]);
+    rows.push(["velocity", `${vec(m.subarray(7, 10))} m/s`], ["speed", `${num(size(m.subarray(7, 10)))} m/s`]);
+    rows.push(["spin", `${vec(m.subarray(10, 13))} rad/s`]);
+    if (n >= 19) rows.push(["acceleration", `${vec(m.subarray(13, 16))} m/s²`], ["spin rate", `${vec(m.subarray(16, 19))} rad/s²`]);
+    if (b.mass != null) rows.push(["energy of translation", `${num(0.5 * b.mass * size(m.subarray(7, 10)) ** 2)} J`]);
+  }
+  const own = contacts.filter((c) => c.bodies.includes(body));
+  return h("section", { id: "details-body" }, h("h3", {}, b.name), table(rows),
+    h("h4", {}, `Contacts (${own.length})`), ...own.slice(0, 30).map((c) => contactLine(head, c, actions)));
+}
+
+export function eventDetails(head: Head, e: AbutEvent, regions: Contact[] | null, actions: DetailActions): HTMLElement {
+  const rows: [string, string][] = [["time", `${num(e.time, 12)} s`]];
+  if (e.entities[0] !== "none") rows.push(["entities", `${e.entities[0]} ${e.entities[1]}, ${e.entities[2]} ${e.entities[3]}`]);
+  if (size(e.normal) > 0) rows.push(["point", `${vec(e.point)} m`], ["normal", vec(e.normal)]);
+  if (size(e.impulse) > 0) rows.push(["impulse on A", `${vec(e.impulse)} N s`], ["size", `${num(size(e.impulse), 9)} N s`]);
+  if (e.before || e.after) {
+    rows.push(["energy before", `${num(e.before, 9)} J`], ["energy after", `${num(e.after, 9)} J`]);
+    rows.push(["lost", `${num(e.before - e.after)} J (${num((100 * (e.before - e.after)) / Math.max(e.before, 1e-300), 4)} %)`]);
+  }
+  if (e.count > 1) rows.push(["stands for", `${e.count} impacts, summed`]);
+  const own = regions?.filter((c) => c.bodies.every((b) => e.bodies.includes(b))) ?? [];
+  return h("section", { id: "details-event" }, h("h3", {}, badge(e.kind, EVENT_COLORS[e.kind] ?? "#888888")),
+    h("p", {}, bodyLink(head, e.bodies[0], actions), " and ", bodyLink(head, e.bodies[1], actions)), table(rows),
+    ...(own.length ? [h("h4", {}, "Region just after"), ...own.map((c) => contactLine(head, c, actions))] : []));
+}
+
+export function overviewDetails(head: Head, contacts: Contact[], actions: DetailActions): HTMLElement {
+  const audit = head.audit ?? {}, rows: [string, string][] = [];
+  const name = (key: string) => key.replace(/_(m|s|relative)$/, (_, u: string) => (u === "relative" ? "" : ` (${u})`)).replace(/_/g, " ");
+  for (const [key, value] of Object.entries(audit)) rows.push([name(key), typeof value === "number" ? num(value, 4) : value === true ? "yes" : value === false ? "no" : String(value)]);
+  return h("section", { id: "details-overview" }, h("h3", {}, head.title || head.scene),
+    table([["scene", head.scene], ["clock", head.mode], ["status", head.status], ["bodies", String(head.bodies.length)],
+      ...(head.live ? [] : [["frames", String(head.frames)] as [string, string], ["touching distance", `${num(head.touching ?? 0, 3)} m`] as [string, string]])]),
+    ...(rows.length && !head.live ? [h("h4", {}, "Audit"), table(rows)] : []),
+    h("h4", {}, `Contacts now (${contacts.length})`), ...contacts.slice(0, 30).map((c) => contactLine(head, c, actions)),
+    ...(head.source ? [h("details", { class: "source" }, h("summary", {}, "Scene file"), h("pre", {}, head.source))] : []));
+}

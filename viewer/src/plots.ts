@@ -1,0 +1,177 @@
+// Plots over time, synchronous with the scrubber: energy, momentum, overlap, any body's coordinates, step times.
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { SERIES } from "./data";
+import { h, num } from "./dom";
+import type { LiveMotion } from "./live";
+import type { Motion } from "./motion";
+
+const COLORS = ["#e8590c", "#1971c2", "#2f9e44", "#ae3ec9", "#868e96"];
+const MOST = 2000; // samples drawn
+
+interface Curve {
+  name: string;
+  column: number | ((row: number, s: Float64Array) => number);
+}
+interface Kind {
+  title: string;
+  unit: string;
+  curves: Curve[];
+}
+const at = (column: number) => (row: number, s: Float64Array) => s[row * SERIES + column];
+export const SYSTEM: Record<string, Kind> = {
+  energy: {
+    title: "Energy", unit: "J",
+    curves: [
+      { name: "kinetic", column: 1 }, { name: "potential", column: 2 },
+      { name: "total", column: (k, s) => at(1)(k, s) + at(2)(k, s) }, { name: "dissipated", column: 3 }, { name: "work", column: 4 },
+    ],
+  },
+  momentum: { title: "Momentum", unit: "kg m/s", curves: [{ name: "px", column: 5 }, { name: "py", column: 6 }, { name: "pz", column: 7 }] },
+  angular: { title: "Angular momentum", unit: "kg m²/s", curves: [{ name: "Lx", column: 8 }, { name: "Ly", column: 9 }, { name: "Lz", column: 10 }] },
+  overlap: { title: "Deepest overlap", unit: "m", curves: [{ name: "overlap", column: 11 }] },
+};
+export const BODY: Record<string, Kind> = {
+  position: { title: "Position", unit: "m", curves: [{ name: "x", column: 0 }, { name: "y", column: 1 }, { name: "z", column: 2 }] },
+  velocity: { title: "Velocity", unit: "m/s", curves: [{ name: "vx", column: 7 }, { name: "vy", column: 8 }, { name: "vz", column: 9 }] },
+  orientation: { title: "Quaternion", unit: "", curves: [{ name: "w", column: 3 }, { name: "x", column: 4 }, { name: "y", column: 5 }, { name: "z", column: 6 }] },
+  spin: { title: "Spin", unit: "rad/s", curves: [{ name: "ωx", column: 10 }, { name: "ωy", column: 11 }, { name: "ωz", column: 12 }] },
+  acceleration: { title: "Acceleration", unit: "m/s²", curves: [{ name: "ax", column: 13 }, { name: "ay", column: 14 }, { name: "az", column: 15 }] },
+};
+
+class Plot {
+  readonly element = h("div", { class: "plot" });
+  private chart: uPlot | null = null;
+  private line = h("div", { class: "playhead" });
+  private time = 0;
+
+  constructor(private seek: (t: number) => void) {
+    new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+  private box() {
+    return { width: Math.max(60, this.element.clientWidth), height: Math.max(60, this.element.clientHeight - 26) };
+  }
+  show(names: string[], data: uPlot.AlignedData, unit: string) {
+    const style = getComputedStyle(this.element), ink = style.getPropertyValue("--faint"), grid = { stroke: style.getPropertyValue("--line"), width: 1 };
+    this.chart?.destroy();
+    const options: uPlot.Options = {
+      ...this.box(),
+      padding: [8, 12, 0, 0],
+      scales: { x: { time: false } },
+      legend: { live: true },
+      cursor: { drag: { x: false, y: false }, points: { size: 5 } },
+      axes: [
+        { stroke: ink, grid, ticks: grid, size: 24, font: "11px system-ui", values: (_, v) => v.map((x) => num(x, 5)) },
+        { stroke: ink, grid, ticks: grid, size: 58, font: "11px system-ui", values: (_, v) => v.map((x) => num(x, 4)) },
+      ],
+      series: [
+        { label: "t", value: (_, v) => (v == null ? "" : `${num(v, 6)} s`) },
+        ...names.map((label, i) => ({
+          label, stroke: COLORS[i % COLORS.length], width: 1.5, points: { show: false },
+          value: (_: uPlot, v: number | null) => (v == null ? "" : `${num(v, 6)} ${unit}`),
+        })),
+      ],
+    };
+    this.chart = new uPlot(options, data, this.element);
+    this.chart.over.append(this.line);
+    this.chart.over.addEventListener("pointerdown", (e) => this.seek(this.chart!.posToVal(e.offsetX, "x")));
+    this.chart.over.addEventListener("pointermove", (e) => e.buttons && this.seek(this.chart!.posToVal(e.offsetX, "x")));
+    this.setTime(this.time);
+  }
+  setData(data: uPlot.AlignedData) {
+    this.chart?.setData(data);
+    this.setTime(this.time);
+  }
+  private resize() {
+    this.chart?.setSize(this.box());
+    this.setTime(this.time);
+  }
+  setTime(t: number) {
+    this.time = t;
+    if (this.chart) this.line.style.transform = `translateX(${this.chart.valToPos(t, "x")}px)`;
+  }
+}
+
+// Rows of the series, every so many, so that a plot has at most MOST samples.
+function sample(count: number, value: (row: number) => number): Float64Array {
+  const step = Math.max(1, Math.ceil(count / MOST)), n = Math.ceil(count / step), out = new Float64Array(n);
+  for (let i = 0; i < n; i++) out[i] = value(i * step);
+  return out;
+}
+
+export class Plots {
+  readonly element: HTMLElement;
+  private system: Plot;
+  private body: Plot;
+  private systemKind = h("select", { id: "plot-system", "aria-label": "system plot" });
+  private bodyKind = h("select", { id: "plot-body", "aria-label": "body plot" });
+  private bodyName = h("span", { class: "dim", id: "plot-body-name" });
+  private motion: Motion | null = null;
+  private selected = -1;
+  private asked = 0;
+  last: { system: number[][]; body: number[][] } = { system: [], body: [] }; // what is drawn
+
+  constructor(seek: (t: number) => void) {
+    this.system = new Plot(seek);
+    this.body = new Plot(seek);
+    for (const [key, kind] of Object.entries(SYSTEM)) this.systemKind.append(h("option", { value: key }, kind.title));
+    for (const [key, kind] of Object.entries(BODY)) this.bodyKind.append(h("option", { value: key }, kind.title));
+    this.systemKind.addEventListener("change", () => this.drawSystem());
+    this.bodyKind.addEventListener("change", () => void this.drawBody());
+    this.element = h("section", { class: "plots", id: "plots" },
+      h("div", { class: "plot-box" }, h("div", { class: "plot-head" }, this.systemKind), this.system.element),
+      h("div", { class: "plot-box" }, h("div", { class: "plot-head" }, this.bodyKind, this.bodyName), this.body.element));
+  }
+  private get visible(): boolean {
+    return this.element.offsetParent !== null;
+  }
+  setMotion(motion: Motion) {
+    this.motion = motion;
+    const times = this.systemKind.querySelector("option[value=steps]");
+    if ("times" in motion && !times) this.systemKind.append(h("option", { value: "steps" }, "Step times"));
+    this.update();
+  }
+  select(body: number) {
+    this.selected = body;
+    void this.drawBody();
+  }
+  update() {
+    if (!this.motion || !this.visible) return;
+    this.drawSystem();
+    void this.drawBody();
+  }
+  setTime(t: number) {
+    if (!this.visible) return;
+    this.system.setTime(t);
+    this.body.setTime(t);
+  }
+  private drawSystem() {
+    const motion = this.motion;
+    if (!motion || !this.visible) return;
+    const s = motion.series, count = s.length / SERIES;
+    const t = sample(count, (k) => s[k * SERIES]);
+    if (this.systemKind.value === "steps") {
+      const times = (motion as LiveMotion).times, values = sample(count, (k) => times[k] ?? 0);
+      this.last.system = [Array.from(values)];
+      return this.system.show(["wall time of a frame"], [t, values], "ms");
+    }
+    const kind = SYSTEM[this.systemKind.value];
+    const curves = kind.curves.filter((c) => c.name !== "work" || sample(count, (k) => at(4)(k, s)).some((w) => w !== 0));
+    const columns = curves.map((c) => sample(count, (k) => (typeof c.column === "number" ? at(c.column)(k, s) : c.column(k, s))));
+    this.last.system = columns.map((c) => Array.from(c));
+    this.system.show(curves.map((c) => c.name), [t, ...columns], kind.unit);
+  }
+  private async drawBody() {
+    const motion = this.motion, kind = BODY[this.bodyKind.value], asked = ++this.asked;
+    if (!motion || !this.visible) return;
+    const body = this.selected >= 0 ? this.selected : motion.head.bodies.findIndex((b) => b.mass != null);
+    if (body < 0) return;
+    this.bodyName.textContent = motion.head.bodies[body].name;
+    const track = await motion.track(body);
+    if (!track || asked !== this.asked) return;
+    const count = track.t.length, has = kind.curves.filter((c) => (c.column as number) < track.numbers);
+    const columns = has.map((c) => sample(count, (k) => track.rows[k * track.numbers + (c.column as number)]));
+    this.last.body = columns.map((c) => Array.from(c));
+    this.body.show(has.map((c) => c.name), [sample(count, (k) => track.t[k]), ...columns], kind.unit);
+  }
+}

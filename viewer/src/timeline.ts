@@ -1,0 +1,189 @@
+// The event timeline and scrubber: lanes of marks over the time of the run.
+import type { AbutEvent } from "./data";
+import { h, num } from "./dom";
+
+export const EVENT_COLORS: Record<string, string> = {
+  impact: "#e8590c",
+  "contact-made": "#2f9e44",
+  "contact-changed": "#82a33b",
+  "contact-lost": "#868e96",
+  stick: "#1971c2",
+  slip: "#e03131",
+  "patch-crossed": "#9c36b5",
+  "rolling-begins": "#0c8599",
+  "rolling-ends": "#66a5ad",
+  "hinge-broken": "#c2255c",
+  "impulse-without-impact": "#d6336c",
+  limit: "#b08900",
+  sleep: "#5c7cfa",
+  wake: "#4dabf7",
+  user: "#495057",
+};
+const LANES: [string, string[]][] = [
+  ["impacts", ["impact", "impulse-without-impact", "hinge-broken"]],
+  ["contacts", ["contact-made", "contact-changed", "contact-lost"]],
+  ["friction", ["stick", "slip"]],
+  ["other", ["patch-crossed", "rolling-begins", "rolling-ends", "limit", "sleep", "wake", "user"]],
+];
+const laneOf = new Map(LANES.flatMap(([, kinds], i) => kinds.map((k) => [k, i] as [string, number])));
+const RULER = 16, LANE = 13, LEFT = 62;
+
+export class Timeline {
+  readonly element: HTMLElement;
+  private canvas = h("canvas", { id: "timeline", tabindex: "0", role: "slider", "aria-label": "time" });
+  private tip = h("div", { class: "tip", hidden: true });
+  private context = this.canvas.getContext("2d")!;
+  private events: AbutEvent[] = [];
+  private marks: HTMLCanvasElement | null = null; // what changes rarely, drawn once
+  private from = 0;
+  private to = 1;
+  private end = 1;
+  private time = 0;
+  private chosen = -1;
+  private lanes: number[] = [];
+
+  constructor(private seek: (time: number) => void, private choose: (event: AbutEvent) => void) {
+    this.element = h("div", { class: "timeline" }, this.canvas, this.tip);
+    new ResizeObserver(() => this.redraw()).observe(this.element);
+    let dragging = false;
+    this.canvas.addEventListener("pointerdown", (e) => {
+      const event = this.eventAt(e);
+      if (event) return this.choose(event);
+      dragging = true;
+      this.canvas.setPointerCapture(e.pointerId);
+      this.seek(this.timeAt(e.offsetX));
+    });
+    this.canvas.addEventListener("pointermove", (e) => {
+      if (dragging) this.seek(this.timeAt(e.offsetX));
+      else this.hover(e);
+    });
+    for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => (dragging = false));
+    this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    this.canvas.addEventListener("wheel", (e) => {
+      e.preventDefault();
+      this.zoom(e.offsetX, Math.exp(e.deltaY * 0.002));
+    }, { passive: false });
+    this.canvas.addEventListener("dblclick", () => ((this.from = 0), (this.to = this.end), this.redraw()));
+  }
+
+  set(events: AbutEvent[], end: number) {
+    const whole = this.from <= 0 && this.to >= this.end;
+    this.events = events;
+    this.end = Math.max(end, 1e-9);
+    if (whole || this.to > this.end) (this.from = 0), (this.to = this.end);
+    this.lanes = [...new Set(events.map((e) => laneOf.get(e.kind) ?? 3))].sort();
+    if (!this.lanes.length) this.lanes = [0];
+    this.canvas.style.height = `${RULER + LANE * this.lanes.length + 4}px`;
+    this.redraw();
+  }
+  setTime(time: number, chosen: number) {
+    this.time = time;
+    this.chosen = chosen;
+    this.canvas.setAttribute("aria-valuenow", String(time));
+    this.draw();
+  }
+
+  // ---- places
+
+  private x(time: number): number {
+    return LEFT + ((time - this.from) / (this.to - this.from)) * (this.canvas.clientWidth - LEFT - 10);
+  }
+  private timeAt(x: number): number {
+    const t = this.from + ((x - LEFT) / (this.canvas.clientWidth - LEFT - 10)) * (this.to - this.from);
+    return Math.max(0, Math.min(this.end, t));
+  }
+  // Where a mark is on the page, for those who click by program.
+  position(event: AbutEvent): { x: number; y: number } {
+    const lane = this.lanes.indexOf(laneOf.get(event.kind) ?? 3);
+    return { x: this.x(event.time), y: RULER + LANE * lane + LANE / 2 };
+  }
+  private eventAt(e: PointerEvent): AbutEvent | null {
+    const lane = this.lanes[Math.floor((e.offsetY - RULER) / LANE)];
+    if (e.offsetY < RULER || lane === undefined) return null;
+    let best: AbutEvent | null = null, nearest = 6;
+    for (const event of this.events) {
+      if ((laneOf.get(event.kind) ?? 3) !== lane) continue;
+      const d = Math.abs(this.x(event.time) - e.offsetX);
+      if (d < nearest) (nearest = d), (best = event);
+    }
+    return best;
+  }
+  private hover(e: PointerEvent) {
+    const event = this.eventAt(e);
+    this.canvas.style.cursor = event ? "pointer" : "col-resize";
+    this.tip.hidden = !event;
+    if (!event) return;
+    this.tip.textContent = `${event.kind} at ${num(event.time, 9)} s`;
+    this.tip.style.left = `${Math.min(e.offsetX, this.canvas.clientWidth - 200)}px`;
+  }
+  private zoom(x: number, factor: number) {
+    const t = this.timeAt(x), width = Math.max(this.end * 1e-5, Math.min(this.end, (this.to - this.from) * factor));
+    const part = (t - this.from) / (this.to - this.from);
+    this.from = Math.max(0, Math.min(this.end - width, t - part * width));
+    this.to = this.from + width;
+    this.redraw();
+  }
+
+  // ---- drawing
+
+  redraw() {
+    const w = this.canvas.clientWidth, height = this.canvas.clientHeight, scale = Math.min(devicePixelRatio, 2);
+    if (!w || !height) return;
+    (this.canvas.width = w * scale), (this.canvas.height = height * scale);
+    this.marks = document.createElement("canvas");
+    (this.marks.width = this.canvas.width), (this.marks.height = this.canvas.height);
+    const c = this.marks.getContext("2d")!, style = getComputedStyle(this.element);
+    c.scale(scale, scale);
+    c.font = "10.5px system-ui, sans-serif";
+    this.drawRuler(c, w, height, style.getPropertyValue("--faint"), style.getPropertyValue("--line"));
+    c.fillStyle = style.getPropertyValue("--faint");
+    this.lanes.forEach((lane, i) => c.fillText(LANES[lane][0], 8, RULER + LANE * i + 10));
+    for (const event of this.events) {
+      if (event.time < this.from || event.time > this.to) continue;
+      const p = this.position(event);
+      c.fillStyle = EVENT_COLORS[event.kind] ?? "#888888";
+      c.fillRect(p.x - 1, p.y - LANE / 2 + 1.5, 2, LANE - 3);
+    }
+    this.draw();
+  }
+  private drawRuler(c: CanvasRenderingContext2D, w: number, height: number, faint: string, line: string) {
+    const span = this.to - this.from, rough = span / Math.max(2, (w - LEFT) / 90), decade = 10 ** Math.floor(Math.log10(rough));
+    const step = decade * (rough / decade > 5 ? 10 : rough / decade > 2 ? 5 : rough / decade > 1 ? 2 : 1);
+    c.strokeStyle = line;
+    c.fillStyle = faint;
+    for (let k = Math.ceil(this.from / step); k * step <= this.to + 1e-12; k++) {
+      const x = Math.round(this.x(k * step)) + 0.5;
+      c.beginPath();
+      c.moveTo(x, RULER - 3), c.lineTo(x, height);
+      c.stroke();
+      c.fillText(num(k * step, 6), x + 3, 11);
+    }
+    c.fillText("s", 8, 11);
+  }
+  private draw() {
+    if (!this.marks) return;
+    const c = this.context, scale = Math.min(devicePixelRatio, 2), height = this.canvas.clientHeight;
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    c.drawImage(this.marks, 0, 0);
+    c.scale(scale, scale);
+    const chosen = this.events[this.chosen];
+    if (chosen) {
+      const p = this.position(chosen);
+      c.fillStyle = EVENT_COLORS[chosen.kind] ?? "#888888";
+      c.beginPath();
+      c.arc(p.x, p.y, 6, 0, 7);
+      c.fill();
+      c.strokeStyle = "#ffffff";
+      c.lineWidth = 2;
+      c.stroke();
+    }
+    const x = this.x(this.time);
+    if (x < LEFT - 1) return;
+    c.fillStyle = getComputedStyle(this.element).getPropertyValue("--accent");
+    c.fillRect(x - 0.75, 0, 1.5, height);
+    c.beginPath();
+    c.moveTo(x - 6, 0), c.lineTo(x + 6, 0), c.lineTo(x + 6, 6), c.lineTo(x, 12), c.lineTo(x - 6, 6);
+    c.fill();
+  }
+}
