@@ -329,6 +329,7 @@ export class App {
   private tick(now: number) {
     const passed = Math.min(0.1, (now - this.lastTick) / 1000);
     this.lastTick = now;
+    this.live?.tick();
     if (this.playing && this.motion) {
       const next = this.time + passed * this.speed, ready = this.motion.frame(frameAt(this.motion, Math.min(next, this.end)));
       if (next >= this.end && !this.live) {

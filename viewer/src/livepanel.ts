@@ -22,6 +22,7 @@ export class LivePanel {
   private values: Record<string, number> = {};
   private grip: { at: THREE.Vector3; through: THREE.Vector3; to: THREE.Vector3 } | null = null;
   private plotsDue = 0;
+  private fresh = false;
 
   constructor(private app: App, box: HTMLElement) {
     this.mode.addEventListener("change", () => this.restart());
@@ -68,14 +69,19 @@ export class LivePanel {
       this.told("paused", "");
       return;
     }
-    this.app.timeline.set(motion.events, this.app.end);
-    if (this.follows) {
-      this.app.seek(this.app.end);
-    }
+    this.fresh = true;
+  }
+  // Once a picture: several frames may have arrived since the last one.
+  tick() {
+    const motion = this.motion;
+    if (!this.fresh || !motion) return;
+    this.fresh = false;
+    if (this.follows) this.app.seek(this.app.end);
     const recent = motion.times.slice(-AVERAGED), mean = recent.reduce((a, b) => a + b, 0) / recent.length;
     this.times.textContent = `frame ${num(recent[recent.length - 1], 3)} ms, mean ${num(mean, 3)} ms, most ${num(Math.max(...recent), 3)} ms`;
     if (performance.now() - this.plotsDue > 400) {
       this.plotsDue = performance.now();
+      this.app.timeline.set(motion.events, this.app.end);
       this.app.plots.update();
     }
   }

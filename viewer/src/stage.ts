@@ -81,13 +81,19 @@ export class Stage {
     this.resize();
   }
 
+  // Drawn by the processor: smaller shadows, no more pixels than the screen has points.
+  private isSlow(): boolean {
+    const gl = this.renderer.getContext(), info = gl.getExtension("WEBGL_debug_renderer_info");
+    return /swiftshader|llvmpipe|software/i.test(String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER)));
+  }
+
   invalidate() {
     this.dirty = true;
   }
 
   private resize() {
     const w = Math.max(1, this.container.clientWidth), h = Math.max(1, this.container.clientHeight);
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.isSlow() ? 1 : Math.min(devicePixelRatio, 2));
     this.renderer.setSize(w, h);
     this.camera.aspect = w / h;
     this.camera.updateProjectionMatrix();
@@ -125,8 +131,8 @@ export class Stage {
     this.measure(head.bodies, shapes, first);
     head.bodies.forEach((b, i) => shapes[b.geometry]?.plane && this.addPlane(shapes[b.geometry], i));
     this.renderer.shadowMap.needsUpdate = true;
-    const many = head.bodies.length > 300;
-    this.sun.shadow.mapSize.set(many ? 1024 : 2048, many ? 1024 : 2048);
+    const side = head.bodies.length > 300 || this.isSlow() ? 1024 : 2048;
+    this.sun.shadow.mapSize.set(side, side);
     this.setTheme(this.theme);
     this.place();
   }

@@ -71,7 +71,9 @@ export class Timeline {
     this.events = events;
     this.end = Math.max(end, 1e-9);
     if (whole || this.to > this.end) (this.from = 0), (this.to = this.end);
-    this.lanes = [...new Set(events.map((e) => laneOf.get(e.kind) ?? 3))].sort();
+    const used = new Set<number>();
+    for (const e of events) used.add(laneOf.get(e.kind) ?? 3);
+    this.lanes = [...used].sort();
     if (!this.lanes.length) this.lanes = [0];
     this.canvas.style.height = `${RULER + LANE * this.lanes.length + 4}px`;
     this.redraw();
@@ -86,10 +88,10 @@ export class Timeline {
   // ---- places
 
   private x(time: number): number {
-    return LEFT + ((time - this.from) / (this.to - this.from)) * (this.canvas.clientWidth - LEFT - 10);
+    return LEFT + ((time - this.from) / (this.to - this.from)) * (this.canvas.clientWidth - LEFT - 24);
   }
   private timeAt(x: number): number {
-    const t = this.from + ((x - LEFT) / (this.canvas.clientWidth - LEFT - 10)) * (this.to - this.from);
+    const t = this.from + ((x - LEFT) / (this.canvas.clientWidth - LEFT - 24)) * (this.to - this.from);
     return Math.max(0, Math.min(this.end, t));
   }
   // Where a mark is on the page, for those who click by program.
