@@ -1,0 +1,141 @@
+// The live clock against Bullet, ODE and MuJoCo: the same bodies, masses, friction, gravity and step, no
+// sleeping, each engine's default iterations.
+//
+//   bench_live                 pyramid of base 20 and 1,000 hulls in a bin, one thread and two
+//   bench_live pyramid|bin     only that            bench_live growth    250 to 8,000 hulls
+//   --steps N                  instead of 600       --only NAME          one engine (abut, bullet, ode,
+//   mujoco)
+//
+// Times of one thread are CPU time, of two threads wall time.  `settled` is the mean of the second half.
+// Overlap is measured from the poses by brute force (live_scene.cpp), the same for all.
+#include "live_scene.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace {
+
+struct engine_row {
+    const char *name, *title;
+    make_live_engine *make;
+    int share; // takes so many times fewer steps, to end in minutes
+};
+const engine_row ENGINES[] = {
+#ifdef BENCH_ABUT_LIVE
+    {"abut", "abut", make_abut, 1},
+#endif
+#ifdef BENCH_BULLET
+    {"bullet", "Bullet 3.24", make_bullet, 1},
+#endif
+#ifdef BENCH_ODE
+    {"ode", "ODE 0.16 QuickStep", make_ode, 1},
+#endif
+#ifdef BENCH_MUJOCO
+    {"mujoco", "MuJoCo 2.2 (1/20 of the steps)", make_mujoco, 20},
+#endif
+};
+
+double cpu_now() {
+    timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+double wall_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct figures {
+    bool is_there = false;
+    double mean = 0, settled = 0, energy = 0, drift = 0; // ms, ms, J, m
+    live_overlap overlap;
+    std::string note;
+};
+
+figures measure(const engine_row &row, const live_scene &scene, int threads, int steps, bool quality) {
+    figures f;
+    std::unique_ptr<live_engine> engine = row.make(scene, threads);
+    if (!engine) return f;
+    f.is_there = true;
+    for (int i = 0; i < steps; i++) {
+        double start = threads > 1 ? wall_now() : cpu_now();
+        engine->step();
+        double ms = 1e3 * ((threads > 1 ? wall_now() : cpu_now()) - start);
+        f.mean += ms / steps;
+        if (i >= steps / 2) f.settled += ms / (steps - steps / 2);
+    }
+    f.note = engine->note();
+    if (!quality) return f;
+    f.overlap = measure_overlap(scene, *engine), f.energy = kinetic_energy(scene, *engine);
+    int top = (int)scene.bodies.size() - 1;
+    abut_vec3 a = scene.bodies[top].position, b = engine->motion(top).pose.position;
+    f.drift = std::sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z));
+    return f;
+}
+
+void run_scene(const char *title, const live_scene &scene, int steps, const char *only) {
+    for (int threads = 1; threads <= 2; threads++) {
+        std::printf("\n%s, %d bodies, %d steps, %d thread%s\n", title, (int)scene.bodies.size(), steps,
+                    threads, threads > 1 ? "s (wall time)" : " (CPU time)");
+        std::printf("%-30s %9s %9s %8s %9s %9s %9s %9s\n", "engine", "mean ms", "settled", "x abut",
+                    "most mm", "mean mm", "last mm", "energy J");
+        double base = 0;
+        for (const engine_row &row : ENGINES) {
+            if (only && std::strcmp(only, row.name)) continue;
+            figures f = measure(row, scene, threads, steps / row.share, threads == 1);
+            if (!f.is_there) continue;
+            if (base == 0) base = f.settled;
+            std::printf("%-30s %9.3f %9.3f %8.2f", row.title, f.mean, f.settled, f.settled / base);
+            if (threads == 1)
+                std::printf(" %9.2f %9.3f %9.1f %9.3g", 1e3 * f.overlap.most, 1e3 * f.overlap.mean,
+                            1e3 * f.drift, f.energy);
+            std::printf("%s%s\n", f.note.empty() ? "" : "\n    ", f.note.c_str());
+            std::fflush(stdout);
+        }
+    }
+}
+
+// Least squares of log(time) over log(count).
+void run_growth(int steps, const char *only) {
+    const int counts[] = {250, 500, 1000, 2000, 4000, 8000};
+    for (const engine_row &row : ENGINES) {
+        if (std::strcmp(only ? only : "abut", row.name)) continue;
+        double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+        std::printf("\n%s: hulls in a bin, settled ms a step (mean of the second half of %d steps)\n",
+                    row.title, steps);
+        for (int count : counts) {
+            figures f = measure(row, make_bin(count), 1, steps, false);
+            if (!f.is_there) return;
+            std::printf("%6d %9.3f %9.4f a hull\n", count, f.settled, f.settled / count);
+            std::fflush(stdout);
+            double x = std::log((double)count), y = std::log(f.settled);
+            n++, sx += x, sy += y, sxx += x * x, sxy += x * y;
+        }
+        std::printf("grows as count^%.3f\n", (n * sxy - sx * sy) / (n * sxx - sx * sx));
+    }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    const char *scene = "all", *only = nullptr;
+    int steps = 0;
+    for (int i = 1; i < argc; i++) {
+        if (!std::strcmp(argv[i], "--steps") && i + 1 < argc)
+            steps = std::atoi(argv[++i]);
+        else if (!std::strcmp(argv[i], "--only") && i + 1 < argc)
+            only = argv[++i];
+        else
+            scene = argv[i];
+    }
+    bool all = !std::strcmp(scene, "all");
+    if (all || !std::strcmp(scene, "pyramid"))
+        run_scene("pyramid of base 20", make_pyramid(20), steps ? steps : 600, only);
+    if (all || !std::strcmp(scene, "bin"))
+        run_scene("hulls in a bin", make_bin(1000), steps ? steps : 600, only);
+    if (!std::strcmp(scene, "growth")) run_growth(steps ? steps : 300, only);
+    return 0;
+}
