@@ -40,7 +40,7 @@ int simulation_load(simulation *s, const char *path, const abut_scene_options *o
         if (!error.file[0]) strncpy(error.file, path, sizeof error.file - 1);
         return cli_error(&error);
     }
-    s->duration = world.duration;
+    s->duration = world.duration, s->mode = world.mode;
     return EXIT_DONE;
 }
 
@@ -129,11 +129,12 @@ static int print_json(const simulation *s, const char *status, double wall) {
     json_t *recording = s->recording ? json_string(s->recording) : json_null();
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)abut_sim_hash(s->run));
-    json_t *document = json_pack(
-        "{s:s,s:s,s:s,s:f,s:f,s:I,s:I,s:i,s:o,s:o,s:o}", "scene", abut_scene_name(s->scene), "mode", "exact",
-        "status", status, "simulated_s", abut_sim_time(s->run), "wall_s", wall, "frames",
-        (json_int_t)s->frames, "steps", (json_int_t)abut_sim_steps(s->run), "bodies",
-        abut_model_bodies(s->model), "events", events_json(s->run), "audit", audit, "recording", recording);
+    json_t *document =
+        json_pack("{s:s,s:s,s:s,s:f,s:f,s:I,s:I,s:i,s:o,s:o,s:o}", "scene", abut_scene_name(s->scene), "mode",
+                  s->mode == ABUT_LIVE ? "live" : "exact", "status", status, "simulated_s",
+                  abut_sim_time(s->run), "wall_s", wall, "frames", (json_int_t)s->frames, "steps",
+                  (json_int_t)abut_sim_steps(s->run), "bodies", abut_model_bodies(s->model), "events",
+                  events_json(s->run), "audit", audit, "recording", recording);
     json_object_set_new(document, "hash", json_string(hash));
     if (abut_scene_shifts(s->scene)) json_object_set_new(document, "pushed", shifts_json(s));
     return cli_print_json(document);

@@ -13,6 +13,7 @@ typedef struct simulation {
     abut_recorder *recorder; /* NULL: nothing is recorded */
     const char *recording;   /* its path */
     double duration;
+    abut_mode mode;
     int64_t frames; /* recorded or passed, the one at time 0 counted */
     bool quiet;     /* no progress */
 } simulation;

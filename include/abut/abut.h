@@ -16,6 +16,7 @@
 #include "abut/complementarity.h"
 #include "abut/convex.h"
 #include "abut/index.h"
+#include "abut/live.h"
 #include "abut/math.h"
 #include "abut/record.h"
 #include "abut/scene.h"

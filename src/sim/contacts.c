@@ -1,6 +1,7 @@
 /* The contacts of a run as the user sees them: touching places of a pair with one normal are one region, with
  * its points, forces, dimension, area and centre of pressure. */
 #include "sim/exact.h"
+#include "sim/live.h"
 
 /* Places of one region: the same two bodies, one normal, one plane. */
 static bool same_region(const group_contact *c, const group_contact *d, double epsilon) {
@@ -161,6 +162,7 @@ static void set_pointers(abut_sim *run) {
 }
 
 int abut_sim_contacts(abut_sim *run, const abut_contact **contacts) {
+    if (run->live) return live_contacts(run, contacts);
     arena_mark mark = arena_save(&run->scratch);
     run->contacts.count = run->contact_vectors.count = 0;
     exact x;

@@ -406,7 +406,7 @@ abut_status abut_model_create(const abut_context *context, const abut_world_def 
     if (status == ABUT_OK) status = make_hinges(m, world, error);
     if (status == ABUT_OK) status = make_springs(m, world, error);
     if (status == ABUT_OK) status = make_forces(m, world, error);
-    if (status == ABUT_OK) status = check_pairs(m, error);
+    if (status == ABUT_OK && world->mode == ABUT_EXACT) status = check_pairs(m, error);
     if (status != ABUT_OK) {
         abut_model_free(m);
         return status;

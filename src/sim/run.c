@@ -2,6 +2,7 @@
 #include "sim/run.h"
 
 #include "sim/exact.h"
+#include "sim/live.h"
 
 #include <stdio.h>
 
@@ -27,32 +28,26 @@ static uint64_t block_bytes(const abut_model *m, int touch_capacity) {
            (uint64_t)m->hinge_count * sizeof(hinge_memory) + (uint64_t)touch_capacity * sizeof(touch);
 }
 
-/* Grows one block to `bytes`, new bytes cleared. */
-static bool grow(const abut_sim *run, run_state **block, uint64_t bytes) {
-    run_state *grown = mem_resize(&run->context, *block, *block ? run->state_bytes : 0, bytes, 1);
-    if (!grown) return false;
-    uint64_t old = *block ? run->state_bytes : 0;
-    memset((char *)grown + old, 0, bytes - old);
-    *block = grown;
-    return true;
-}
-
 bool run_reserve_touches(abut_sim *run, int count) {
     int capacity = run->state ? run->state->touch_capacity : 0;
     if (run->state && count <= capacity) return true;
     capacity = capacity + capacity / 2 + 16 > count ? capacity + capacity / 2 + 16 : count;
     uint64_t bytes = block_bytes(run->model, capacity);
-    run_state *state = run->state;
-    if (!grow(run, &run->state, bytes)) return false;
-    if (!grow(run, &run->saved, bytes)) {
-        /* the first block is larger now; its old size is what the allocator must be told until both match */
-        run->state = mem_resize(&run->context, run->state, bytes, run->state_bytes ? run->state_bytes : 1, 1);
-        if (!state) run->state = NULL;
+    run_state *state = mem_calloc(&run->context, 1, bytes), *saved = mem_calloc(&run->context, 1, bytes);
+    if (!state || !saved) {
+        mem_free(&run->context, state, 1, bytes);
+        mem_free(&run->context, saved, 1, bytes);
         return false;
     }
-    run->state_bytes = bytes;
-    run->state->touch_capacity = run->saved->touch_capacity = capacity;
-    run->state->bytes = run->saved->bytes = bytes;
+    if (run->state) {
+        memcpy(state, run->state, run->state_bytes);
+        memcpy(saved, run->saved, run->state_bytes);
+    }
+    mem_free(&run->context, run->state, run->state_bytes, 1);
+    mem_free(&run->context, run->saved, run->state_bytes, 1);
+    run->state = state, run->saved = saved, run->state_bytes = bytes;
+    state->touch_capacity = saved->touch_capacity = capacity;
+    state->bytes = saved->bytes = bytes;
     return true;
 }
 
@@ -80,7 +75,11 @@ static int by_time(const void *user, const void *a, const void *b) {
  */
 static abut_status deliver_events(abut_sim *run, abut_error *error) {
     event_array *events = &run->events;
-    if (!sort_stable(&run->context, events->data, (size_t)events->count, sizeof *events->data, by_time, NULL))
+    bool sorted = true;
+    for (int64_t i = 1; i < events->count && sorted; i++)
+        sorted = events->data[i - 1].time <= events->data[i].time;
+    if (!sorted &&
+        !sort_stable(&run->context, events->data, (size_t)events->count, sizeof *events->data, by_time, NULL))
         return fail_memory(error);
     for (int64_t i = 0; i < events->count; i++) {
         abut_event *e = &events->data[i];
@@ -112,8 +111,6 @@ static abut_status deliver_segments(abut_sim *run, abut_error *error) {
 /* A run with the state of time 0, whose contacts have not been looked for. */
 static abut_status allocate_run(const abut_context *context, const abut_model *model,
                                 const abut_sim_options *options, abut_sim **out, abut_error *error) {
-    if (model->world.mode != ABUT_EXACT)
-        return fail(error, ABUT_UNSUPPORTED, "the live clock is not in this build; use mode = \"exact\"");
     abut_sim *run = mem_calloc(context, 1, sizeof *run);
     if (!run) return fail_memory(error);
     if (context) run->context = *context;
@@ -135,6 +132,11 @@ static abut_status allocate_run(const abut_context *context, const abut_model *m
     s->start_energy = e.kinetic + e.potential;
     s->largest_energy = fabs(e.kinetic) + fabs(e.potential);
     s->start_momentum = e.momentum;
+    abut_status status = model->world.mode == ABUT_LIVE ? live_create(run, error) : ABUT_OK;
+    if (status != ABUT_OK) {
+        abut_sim_free(run);
+        return status;
+    }
     *out = run;
     return ABUT_OK;
 }
@@ -143,11 +145,11 @@ abut_status abut_sim_create(const abut_context *context, const abut_model *model
                             const abut_sim_options *options, abut_sim **out, abut_error *error) {
     *out = NULL;
     abut_sim *run;
-    abut_status status = run_check_start(model, error);
+    abut_status status = model->world.mode == ABUT_LIVE ? ABUT_OK : run_check_start(model, error);
     if (status == ABUT_OK) status = allocate_run(context, model, options, &run, error);
     if (status != ABUT_OK) return status;
     /* what touches at the start, and impacts of bodies that start towards each other */
-    status = exact_frame(run, run->state->time, error);
+    if (!run->live) status = exact_frame(run, run->state->time, error);
     run->started = true;
     if (status == ABUT_OK) status = deliver_events(run, error);
     if (status != ABUT_OK) {
@@ -177,6 +179,7 @@ abut_status abut_sim_create_at(const abut_context *context, const abut_model *mo
 void abut_sim_free(abut_sim *run) {
     if (!run) return;
     abut_context context = run->context;
+    live_free(run->live);
     mem_free(&context, run->state, run->state_bytes, 1);
     mem_free(&context, run->saved, run->state_bytes, 1);
     mem_free(&context, run->accelerations, (size_t)run->model->body_count + 1, sizeof *run->accelerations);
@@ -241,6 +244,7 @@ static void audit_energy(abut_sim *run) {
 }
 
 abut_audit abut_sim_audit(const abut_sim *run) {
+    if (run->live) return live_audit(run);
     const run_state *s = run->state;
     const abut_tolerances *t = &run->model->tolerance;
     abut_audit a = {.deepest_overlap = s->deepest_overlap,
@@ -271,9 +275,9 @@ abut_audit abut_sim_audit(const abut_sim *run) {
 abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error) {
     if (!isfinite(until)) return fail(error, ABUT_INVALID, "the time to advance to is not finite");
     if (!(until > run->state->time)) return ABUT_OK;
-    abut_status status = exact_frame(run, until, error);
+    abut_status status = run->live ? live_advance(run, until, error) : exact_frame(run, until, error);
     if (status != ABUT_OK) return status;
-    audit_energy(run);
+    if (!run->live) audit_energy(run);
     status = deliver_segments(run, error);
     return status == ABUT_OK ? deliver_events(run, error) : status;
 }
@@ -325,10 +329,13 @@ static uint64_t used_bytes(const run_state *s) {
                       (const char *)s);
 }
 
-size_t abut_sim_snapshot_size(const abut_sim *run) { return used_bytes(run->state); }
+size_t abut_sim_snapshot_size(const abut_sim *run) {
+    return used_bytes(run->state) + (run->live ? live_snapshot_size(run->live) : 0);
+}
 
 void abut_sim_snapshot(const abut_sim *run, void *block) {
     memcpy(block, run->state, used_bytes(run->state));
+    if (run->live) live_snapshot(run->live, (char *)block + used_bytes(run->state));
 }
 
 abut_status abut_sim_restore(abut_sim *run, const void *block, size_t size, abut_error *error) {
@@ -341,15 +348,16 @@ abut_status abut_sim_restore(abut_sim *run, const void *block, size_t size, abut
         header.hinge_count != run->state->hinge_count)
         return fail(error, ABUT_INVALID,
                     "the snapshot belongs to another scene; use the scene it was made with");
-    if (header.touch_count < 0 || size != used_bytes(&header))
+    size_t own = header.touch_count < 0 ? 0 : used_bytes(&header);
+    if (own == 0 || (run->live ? size <= own : size != own))
         return fail(error, ABUT_INVALID, "the snapshot has the wrong size; it is damaged");
     if (!run_reserve_touches(run, header.touch_count)) return fail_memory(error);
     int capacity = run->state->touch_capacity;
-    memcpy(run->state, block, size);
+    memcpy(run->state, block, own);
     run->started = true;
     run->state->touch_capacity = capacity;
     run->state->bytes = run->state_bytes;
-    return ABUT_OK;
+    return run->live ? live_restore(run->live, (const char *)block + own, size - own, error) : ABUT_OK;
 }
 
 /* Of what decides how the run goes on; field by field, because structs have holes. */
@@ -365,5 +373,6 @@ uint64_t abut_sim_hash(const abut_sim *run) {
         h = hash64(words, sizeof words, h);
         h = hash64(&t->slip_along, sizeof t->slip_along, h);
     }
+    if (run->live) h = live_hash(run->live, h);
     return h;
 }

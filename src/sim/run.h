@@ -79,6 +79,7 @@ struct abut_sim {
     ARRAY(abut_contact) contacts; /* answer of abut_sim_contacts */
     ARRAY(abut_vec3) contact_vectors;
     spatial *accelerations; /* of all bodies, at the present time */
+    struct live_work *live; /* the live clock; NULL: the exact one */
     bool started;           /* the contacts of time 0 have been found */
 };
 

@@ -1,0 +1,308 @@
+/* The live clock: creation, the step, snapshots. */
+#include "sim/live.h"
+
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 1 };
+
+abut_live_options abut_default_live_options(void) {
+    return (abut_live_options){.sleep = true, .direct_rows = 192};
+}
+
+void abut_live_set_options(abut_sim *run, const abut_live_options *options) {
+    if (!run->live) return;
+    run->live->options = *options;
+    run->live->kernels = live_choose_kernels(options->scalar);
+}
+
+abut_live_times abut_live_step_times(const abut_sim *run) {
+    return run->live ? run->live->times : (abut_live_times){0};
+}
+
+/* ---- creation */
+
+/* The smallest moving body, by the box about it: the scale of reach, slop and speeds. */
+static double smallest_body(const abut_model *m) {
+    double smallest = INFINITY;
+    for (int i = 0; i < m->body_count; i++) {
+        double d = box_diagonal(m->bodies[i].shape.bounds) / 1.7320508075688772;
+        if (m->bodies[i].movable && isfinite(d) && d > 0) smallest = fmin(smallest, d);
+    }
+    return isfinite(smallest) ? smallest : m->size;
+}
+
+static bool allocate_slots(live *w) {
+    size_t n = (size_t)w->slots, h = (size_t)w->model->hinge_count;
+    arena *m = &w->memory;
+    w->slot_block = arena_alloc(m, 4 * n * sizeof(live_velocity) + 64, 1);
+    w->colliders = arena_alloc(m, n, sizeof *w->colliders);
+    w->shape_of = arena_alloc(m, n, sizeof *w->shape_of);
+    w->faceted = arena_alloc(m, n, sizeof *w->faceted);
+    w->radii = arena_alloc(m, n, sizeof *w->radii);
+    w->masses = arena_alloc(m, n, sizeof *w->masses);
+    w->wrenches = arena_alloc(m, n, sizeof *w->wrenches);
+    w->constant = arena_alloc(m, n, sizeof *w->constant);
+    w->kinematic_end = arena_alloc(m, n, sizeof *w->kinematic_end);
+    w->movable = arena_alloc(m, n, sizeof *w->movable);
+    w->leaves = arena_alloc(m, n, sizeof *w->leaves);
+    w->boxes = arena_alloc(m, n, sizeof *w->boxes);
+    w->roams = arena_alloc(m, n, sizeof *w->roams);
+    w->rests = arena_alloc(m, n, sizeof *w->rests);
+    w->parent = arena_alloc(m, n, sizeof *w->parent);
+    w->in_direct = arena_alloc(m, n, sizeof *w->in_direct);
+    w->used = arena_alloc(m, n, sizeof *w->used);
+    w->local_of = arena_alloc(m, n, sizeof *w->local_of);
+    w->motor_speeds = arena_alloc(m, h + 1, sizeof *w->motor_speeds);
+    w->hinge_force = arena_alloc(m, h + 1, sizeof *w->hinge_force);
+    bool fine = w->slot_block && w->colliders && w->shape_of && w->faceted && w->radii && w->masses &&
+                w->wrenches && w->constant && w->kinematic_end && w->movable && w->leaves && w->boxes &&
+                w->roams && w->rests && w->parent && w->in_direct && w->used && w->local_of &&
+                w->motor_speeds && w->hinge_force;
+    if (!fine) return false;
+    w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
+    w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;
+    return true;
+}
+
+abut_status live_create(abut_sim *run, abut_error *error) {
+    live *w = mem_calloc(&run->context, 1, sizeof *w);
+    if (!w) return fail_memory(error);
+    run->live = w;
+    w->run = run, w->model = run->model, w->context = &run->context;
+    w->options = abut_default_live_options();
+    w->kernels = live_choose_kernels(false);
+    w->bodies = run->model->body_count, w->slots = w->bodies + 1;
+    w->substeps = run->model->world.substeps > 0 ? run->model->world.substeps : 1;
+    w->size = smallest_body(run->model);
+    w->reach = 0.02 * w->size, w->push = 4 * w->size;
+    arena_init(&w->memory, &run->context);
+    arena_init(&w->scratch, &run->context);
+    bvh_init(&w->tree);
+    w->lcp = abut_lcp_solver_create(&run->context);
+    if (!w->lcp || !allocate_slots(w) || !bvh_reserve(&run->context, &w->tree, w->bodies))
+        return fail_memory(error);
+    return live_shapes_create(w, error);
+}
+
+void live_free(live *w) {
+    if (!w) return;
+    const abut_context *c = w->context;
+    live_shapes_free(w);
+    bvh_free(c, &w->tree);
+    abut_lcp_solver_destroy(w->lcp);
+    if (w->batch_block) mem_free(c, w->batch_block, (size_t)w->batch_capacity * sizeof(live_batch) + 64, 1);
+    array_free(c, &w->contacts), array_free(c, &w->next), array_free(c, &w->near), array_free(c, &w->pairs);
+    array_free(c, &w->sorting), array_free(c, &w->buckets), array_free(c, &w->unbounded);
+    array_free(c, &w->old_of), array_free(c, &w->place_of), array_free(c, &w->found_of);
+    array_free(c, &w->islands), array_free(c, &w->island_bodies), array_free(c, &w->island_contacts);
+    array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->stages);
+    array_free(c, &w->bouncing), array_free(c, &w->rows), array_free(c, &w->loose_hinges);
+    arena_free(&w->memory);
+    arena_free(&w->scratch);
+    mem_free(c, w, 1, sizeof *w);
+}
+
+/* ---- the step */
+
+/* A contact or hinge as a damped spring of `hertz` cycles a second and damping ratio `damping`, integrated
+ * implicitly over h:  rate = w / (2 z + h w),  scale = h w (2 z + h w) / (1 + ...),  soften = 1 / (1 + ...).
+ */
+static live_softness make_soft(double hertz, double damping, double h) {
+    double omega = 2 * 3.14159265358979323846 * hertz, a1 = 2 * damping + h * omega, a2 = h * omega * a1;
+    return (live_softness){omega / a1, a2 / (1 + a2), 1 / (1 + a2)};
+}
+
+static void begin_step(live *w, double dt) {
+    w->motions = run_motions(w->run->state);
+    w->dt = dt, w->h = dt / w->substeps;
+    w->soft = make_soft(0.125 / w->h, 10, w->h);
+    w->soft_static = make_soft(0.125 / w->h, 10, w->h);
+    w->joint_rate = 0.2 / w->h, w->direct_rate = 0.2 / w->h;
+    for (int i = 0; i < w->bodies; i++)
+        w->movable[i + 1] = w->model->bodies[i].movable && !w->rests[i].asleep;
+    memset(w->hinge_force, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_force);
+}
+
+static void load_bodies(live *w) {
+    memset(w->velocities, 0, 4 * (size_t)w->slots * sizeof *w->velocities);
+    for (int i = 0; i < w->bodies; i++) {
+        const model_body *b = &w->model->bodies[i];
+        const motion *m = &w->motions[i];
+        live_mass *mass = &w->masses[i + 1];
+        *mass = (live_mass){0};
+        if (b->kinematic || w->movable[i + 1]) {
+            w->velocities[i + 1].v = live_lanes(m->velocity.linear);
+            w->velocities[i + 1].w = live_lanes(m->velocity.angular);
+        }
+        if (!w->movable[i + 1]) continue;
+        mat3 t = body_inverse_inertia(&b->inertia, m->rotation);
+        *mass = (live_mass){b->inertia.inverse_mass, {t.cx.x, t.cy.y, t.cz.z, t.cy.x, t.cz.x, t.cz.y}, 0};
+    }
+}
+
+static void unload_bodies(live *w) {
+    for (int i = 0; i < w->bodies; i++) {
+        spatial *a = &w->run->accelerations[i];
+        motion *m = &w->motions[i];
+        *a = (spatial){{0, 0, 0}, {0, 0, 0}};
+        if (w->model->bodies[i].kinematic) *m = w->kinematic_end[i];
+        if (!w->movable[i + 1]) continue;
+        spatial v = {live_vec3(w->velocities[i + 1].v), live_vec3(w->velocities[i + 1].w)};
+        a->linear = vec3_scale(vec3_sub(v.linear, m->velocity.linear), 1 / w->dt);
+        a->angular = vec3_scale(vec3_sub(v.angular, m->velocity.angular), 1 / w->dt);
+        m->velocity = v;
+    }
+}
+
+static bool all_finite(const live *w) {
+    for (int i = 0; i < w->bodies; i++) {
+        const motion *m = &w->motions[i];
+        if (!vec3_is_finite(m->center) || !vec3_is_finite(m->velocity.linear) ||
+            !vec3_is_finite(m->velocity.angular))
+            return false;
+    }
+    return true;
+}
+
+/* One stage, timed. */
+static void lap(double *stage, double *since) {
+    double now = clock_now();
+    *stage = now - *since, *since = now;
+}
+
+static abut_status step(live *w, double dt, abut_error *error) {
+    run_state *s = w->run->state;
+    double start = clock_now(), since = start;
+    abut_live_times *t = &w->times;
+    begin_step(w, dt);
+    abut_status status = live_apply_forces(w, s->time, error);
+    if (status == ABUT_OK) status = live_move_kinematic(w, s->time, error);
+    if (status != ABUT_OK) return status;
+    lap(&t->forces, &since);
+    bool fine = live_broad(w);
+    lap(&t->broad, &since);
+    fine = fine && live_narrow(w);
+    lap(&t->narrow, &since);
+    fine = fine && live_islands(w);
+    load_bodies(w);
+    lap(&t->islands, &since);
+    fine = fine && live_find_bouncing(w) && live_find_hinges(w) && live_color(w);
+    lap(&t->color, &since);
+    if (!fine) return fail_memory(error);
+    live_prepare(w);
+    lap(&t->prepare, &since);
+    fine = live_substeps(w);
+    lap(&t->solve, &since);
+    if (fine && w->status != ABUT_OK && error) *error = w->error;
+    if (!fine || w->status != ABUT_OK) return fine ? w->status : fail_memory(error);
+    live_store(w);
+    unload_bodies(w);
+    lap(&t->store, &since);
+    s->time += dt, s->steps++;
+    if (!all_finite(w))
+        return fail(error, ABUT_FAILED,
+                    "a body left the numbers at t = %.9g s; use a smaller step or softer springs", s->time);
+    fine = live_sleep(w);
+    status = fine ? live_break_hinges(w, error) : fail_memory(error);
+    if (status == ABUT_OK) status = live_report(w, error);
+    lap(&t->report, &since);
+    t->total = since - start;
+    return status;
+}
+
+/* Steps of the world's length; where the time is no whole number of them, of the next smaller length. */
+abut_status live_advance(abut_sim *run, double until, abut_error *error) {
+    live *w = run->live;
+    double span = until - run->state->time, length = run->model->world.step;
+    if (!(length > 0)) length = 1.0 / 60;
+    double count = floor(span / length + 0.5);
+    bool whole = count >= 1 && fabs(span - count * length) <= 1e-6 * length;
+    if (!whole) count = ceil(span / length);
+    if (!(count <= 1e9)) return fail(error, ABUT_INVALID, "the time to advance to is too far away");
+    run->events.count = run->segments.count = 0;
+    double dt = whole ? length : span / count;
+    for (double k = 0; k < count; k++) {
+        abut_status status = step(w, dt, error);
+        if (status != ABUT_OK) return status;
+    }
+    run->state->time = until;
+    live_balance(w);
+    return ABUT_OK;
+}
+
+/* ---- snapshots: header, rests, contacts */
+
+typedef struct live_header {
+    uint32_t magic, version;
+    int64_t bodies, contacts;
+} live_header;
+
+size_t live_snapshot_size(const live *w) {
+    return sizeof(live_header) + (size_t)w->bodies * sizeof(live_rest) +
+           (size_t)w->contacts.count * sizeof(live_contact);
+}
+
+void live_snapshot(const live *w, void *block) {
+    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies, w->contacts.count};
+    char *at = block;
+    memcpy(at, &h, sizeof h);
+    memcpy(at += sizeof h, w->rests, (size_t)w->bodies * sizeof *w->rests);
+    at += (size_t)w->bodies * sizeof *w->rests;
+    if (w->contacts.count) memcpy(at, w->contacts.data, (size_t)w->contacts.count * sizeof *w->contacts.data);
+}
+
+static bool contacts_are_sane(const live *w, const live_contact *c, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (c[i].a < 0 || c[i].a >= c[i].b || c[i].b >= w->bodies || c[i].count < 0 ||
+            c[i].count > MANIFOLD_POINTS)
+            return false;
+    return true;
+}
+
+abut_status live_restore(live *w, const void *block, size_t size, abut_error *error) {
+    live_header h;
+    if (size < sizeof h) return fail(error, ABUT_INVALID, "the snapshot is too short; it is damaged");
+    memcpy(&h, block, sizeof h);
+    const char *at = (const char *)block + sizeof h;
+    size_t rests = (size_t)w->bodies * sizeof *w->rests;
+    bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies &&
+                h.contacts >= 0 && h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
+                size == sizeof h + rests + (size_t)h.contacts * sizeof(live_contact);
+    if (!fits) return fail(error, ABUT_INVALID, "the snapshot has the wrong size; it is damaged");
+    if (!array_reserve(w->context, &w->contacts, h.contacts + 1)) return fail_memory(error);
+    memcpy(w->rests, at, rests);
+    w->contacts.count = h.contacts;
+    if (h.contacts) memcpy(w->contacts.data, at + rests, (size_t)h.contacts * sizeof(live_contact));
+    if (!contacts_are_sane(w, w->contacts.data, h.contacts)) {
+        w->contacts.count = 0;
+        return fail(error, ABUT_INVALID, "the snapshot names bodies that do not exist; it is damaged");
+    }
+    /* the tree is made anew where the bodies are now */
+    for (int i = 0; i < w->bodies; i++) w->leaves[i] = BVH_NONE;
+    bvh_free(w->context, &w->tree);
+    bvh_init(&w->tree);
+    w->near.count = 0, w->tree_ready = false;
+    w->motions = run_motions(w->run->state);
+    w->h = w->model->world.step / w->substeps;
+    return bvh_reserve(w->context, &w->tree, w->bodies) ? ABUT_OK : fail_memory(error);
+}
+
+/* Of what decides how the run goes on; field by field, because structs have holes. */
+uint64_t live_hash(const live *w, uint64_t seed) {
+    uint64_t h = seed;
+    for (int i = 0; i < w->bodies; i++) {
+        h = hash64(&w->rests[i].still, sizeof w->rests[i].still, h);
+        h = hash64(&w->rests[i].asleep, sizeof w->rests[i].asleep, h);
+    }
+    for (int64_t i = 0; i < w->contacts.count; i++) {
+        const live_contact *c = &w->contacts.data[i];
+        int32_t words[] = {c->a, c->b, c->count, c->flags};
+        h = hash64(words, sizeof words, h);
+        double numbers[] = {c->normal.x,   c->normal.y,   c->normal.z, c->friction.x,
+                            c->friction.y, c->friction.z, c->twist};
+        h = hash64(numbers, sizeof numbers, h);
+        for (int k = 0; k < c->count; k++) {
+            h = hash64(&c->points[k].id, sizeof c->points[k].id, h);
+            h = hash64(&c->points[k].normal, sizeof c->points[k].normal, h);
+        }
+    }
+    return h;
+}

@@ -1,0 +1,287 @@
+/* The live clock (DESIGN section 7): a fixed step, bounded work, the same bits for any number of workers.
+ *
+ *   live.c           creation, the step as a list of stages, snapshots
+ *   live_broad.c     boxes, the tree, and the sorted list of pairs that may touch
+ *   live_narrow.c    manifolds of the pairs, impulses carried over by feature ids
+ *   live_island.c    bodies that push each other; who sleeps, who wakes, who is solved directly
+ *   live_color.c     contacts in colours: in one colour no body occurs twice; four contacts a batch
+ *   live_prepare.c   lanes of a batch from its contacts; impulses back into them
+ *   live_solve.c     the kernels on batches: warm start, solve, relax
+ *   live_substep.c   velocities, positions, and the order of all that on several workers
+ *   live_direct.c    small islands with hinges or unequal masses: exact complementarity problems
+ *   live_hinge.c     hinge rows of an island
+ *   live_impact.c    restitution by propagation
+ *   live_force.c     gravity, drag, springs, forces, kinematic bodies
+ *   live_report.c    contacts, events, energy
+ *
+ * What goes on from step to step (the state) is: the motions, the hinge memory, and here for each body how
+ * long it has been still, and for each pair its contacts with impulses and caches.  All else is made anew in
+ * each step from that, in an order that depends on nothing else; so a restored run goes on with the same
+ * bits.
+ *
+ *   bodies, slots    slot 0 is the ground, slot i + 1 is body i */
+#ifndef SIM_LIVE_H
+#define SIM_LIVE_H
+
+#include "abut/live.h"
+#include "contact/bvh.h"
+#include "contact/collider.h"
+#include "sim/live_lanes.h"
+#include "sim/run.h"
+
+#include <stdatomic.h>
+
+enum {
+    LIVE_COLORS = 64,       /* and one more, whose contacts are solved one after the other */
+    LIVE_STATIC_COLOR = 48, /* contacts with immovable bodies come last: they are the ones to be kept best */
+    LIVE_BLOCK = 16,        /* batches, or bodies, that one task takes at once */
+    LIVE_BODY_BLOCK = 64
+};
+
+/* ---- the state */
+
+typedef struct live_point {
+    vec3 on_a, on_b; /* the two witness points, body axes from the centres of mass */
+    uint64_t id;
+    double gap;    /* now */
+    double normal; /* impulse of the last sub-step, N s */
+    double steady; /* its slow average */
+} live_point;
+
+enum { LIVE_TOUCHING = 1 /* had an impulse in the last step */, LIVE_SLIPS = 2 };
+
+typedef struct live_contact {
+    int32_t a, b; /* bodies, a < b; normal from b to a */
+    uint64_t key; /* which parts of them */
+    int32_t count, flags;
+    vec3 normal;   /* world */
+    vec3 normal_b; /* the same in the axes of b, when the points were found */
+    live_point points[MANIFOLD_POINTS];
+    vec3 friction, rolling; /* impulses of the last sub-step, world */
+    double twist;
+    vec3 seen_position; /* of a from b when the points were found; 0 count: never */
+    quat seen_rotation;
+    abut_convex_cache cache;
+    int32_t pad;
+} live_contact;
+
+typedef ARRAY(live_contact) live_contact_array;
+
+typedef struct live_rest {
+    double still; /* seconds since the body last moved */
+    int32_t asleep, island;
+} live_rest;
+
+/* ---- what is made anew in each step */
+
+typedef struct live_velocity {
+    lanes v, w; /* the fourth numbers are 0 */
+} live_velocity;
+
+typedef struct live_mass {
+    double inverse;    /* 0: immovable, or asleep */
+    double inertia[6]; /* of R I^-1 R^T: xx yy zz xy xz yz */
+    double pad;
+} live_mass;
+
+/* One contact point of four manifolds. */
+typedef struct live_lane_point {
+    lanes3 ja, jb; /* ra x n, rb x n */
+    lanes gap, mass, impulse, steady, lever;
+} live_lane_point;
+
+typedef struct live_batch {
+    int32_t a[LANES], b[LANES]; /* slots */
+    int32_t contact[LANES];     /* -1: the lane is empty */
+    int32_t points, rolls;
+    lanes3 n, t1, t2;
+    lanes inverse_a, inverse_b;
+    lanes_sym inertia_a, inertia_b;
+    lanes3 ra, rb;       /* from the centres of mass to the middle of the manifold */
+    lanes k11, k12, k22; /* inverse of the 2 x 2 mass matrix of friction */
+    lanes friction1, friction2, coefficient;
+    lanes twist, twist_mass, spinning;
+    lanes3 rolling;
+    lanes rolling_mass, rolling_limit;
+    lanes rate, scale, soften; /* soft contact: bias rate, mass scale, impulse scale */
+    live_lane_point point[MANIFOLD_POINTS];
+} live_batch;
+
+typedef struct live_pair {
+    int32_t a, b;
+} live_pair;
+
+typedef ARRAY(live_pair) live_pair_array;
+
+typedef struct live_island {
+    int32_t first_body, body_count;       /* in island_bodies */
+    int32_t first_contact, contact_count; /* in island_contacts */
+    int32_t first_hinge, hinge_count;
+    int32_t points;
+    bool awake, direct;
+    double lightest, heaviest;
+} live_island;
+
+typedef struct live_softness {
+    double rate, scale, soften;
+} live_softness;
+
+/* A row with what the solver does with it: wants J v + bias + give p = 0 with lo <= p <= hi. */
+enum { LIVE_HINGE_ROWS = HINGE_MAX_ROWS + 3 };
+typedef struct live_hinge_row {
+    row r;
+    int hinge; /* of the model; -1: a contact's */
+    double bias, give, lo, hi, impulse, mass;
+    spatial da, db; /* velocities per unit of impulse */
+} live_hinge_row;
+
+/* Stage of the solver: `count` blocks of work, claimed by whoever is free. */
+typedef struct live_stage {
+    int kind, first, count, total; /* total: items; the last block may be smaller */
+    atomic_int next, done;
+} live_stage;
+
+typedef struct live_kernels {
+    void (*prepare)(live_batch *batch);
+    void (*warm)(const live_batch *batches, int count, live_velocity *velocities, const uint8_t *movable);
+    void (*solve)(live_batch *batches, int count, live_velocity *velocities, const live_velocity *moved,
+                  const uint8_t *movable, double inverse_h, double push, bool relax);
+} live_kernels;
+
+typedef struct live_work live_work;
+struct live_work {
+    abut_sim *run;
+    const abut_model *model;
+    const abut_context *context;
+    abut_live_options options;
+    abut_live_times times;
+    live_kernels kernels;
+
+    /* state */
+    live_contact_array contacts;
+    live_rest *rests;
+
+    /* scales */
+    double size;  /* of the smallest moving body */
+    double reach; /* contact points farther apart are not looked at */
+    double push;  /* m/s: overlap is not removed faster */
+    double dt, h;
+    int substeps;
+
+    /* bodies; arrays of slots */
+    int bodies, slots;
+    collider **colliders; /* one for each different shape; NULL: none */
+    int collider_count;
+    int32_t *shape_of;
+    uint8_t *faceted; /* by body: its contacts can be used again while it hardly moves */
+    double *radii;    /* of the ball about the centre of mass */
+    map64 apart;      /* pairs that hinges keep from colliding */
+    void *slot_block;
+    live_velocity *velocities, *moved, *warmth,
+        *before; /* moved: translation and rotation since the start of the step */
+    live_mass *masses;
+    spatial *wrenches, *constant; /* all forces of a sub-step; those that stay for the step */
+    motion *motions;              /* alias of the state's, by body */
+    motion *kinematic_end;
+    uint8_t *movable; /* by slot: awake and with mass */
+
+    /* broad */
+    bvh tree;
+    int32_t *leaves;
+    box *boxes;
+    live_pair_array near;  /* pairs of fat boxes */
+    live_pair_array pairs; /* of this step, sorted */
+    live_pair_array sorting;
+    int_array buckets;
+    int_array unbounded;
+    uint8_t *roams; /* left its fat box in this step */
+    bool tree_ready;
+
+    /* narrow */
+    live_contact_array next;
+    int_array old_of;   /* of each pair: its first old contact, or -1 */
+    int_array place_of; /* of each pair: its first place in `next` */
+    int_array found_of; /* of each pair: how many contacts it has */
+    atomic_int recycled;
+
+    /* islands */
+    int32_t *parent;
+    ARRAY(live_island) islands;
+    int_array island_bodies, island_contacts, island_hinges;
+    uint8_t *in_direct; /* by body */
+
+    /* colours and batches */
+    uint64_t *used;                   /* by slot: colours that its contacts have */
+    int_array color_of;               /* by contact */
+    int color_first[LIVE_COLORS + 2]; /* batches */
+    live_batch *batches;
+    int64_t batch_count, batch_capacity;
+    void *batch_block;
+    live_softness soft, soft_static;
+
+    /* substeps */
+    ARRAY(live_stage) stages;
+    int_array bouncing;             /* contacts with restitution */
+    ARRAY(live_hinge_row) rows;     /* of hinges of islands that are not direct */
+    double *hinge_force;            /* by hinge: the largest in this step */
+    int32_t *local_of;              /* by body, for direct islands */
+    double joint_rate, direct_rate; /* 1/s: how fast errors of hinges and overlaps of direct islands go */
+    int_array loose_hinges;         /* hinges of islands that are not direct */
+    double *motor_speeds;
+    arena memory, scratch; /* what lives as long as the run; what lives for a stage */
+    abut_lcp_solver *lcp;
+    abut_status status; /* of a stage that failed */
+    abut_error error;
+};
+
+typedef struct live_work live;
+
+static inline pose live_pose(const live *w, int body) {
+    return motion_pose(&w->motions[body], w->model->bodies[body].center);
+}
+static inline vec3 live_vec3(lanes v) { return (vec3){v[0], v[1], v[2]}; }
+static inline lanes live_lanes(vec3 v) { return (lanes){v.x, v.y, v.z, 0}; }
+
+/* ---- live.c */
+abut_status live_create(abut_sim *run, abut_error *error);
+void live_free(live *w);
+abut_status live_advance(abut_sim *run, double until, abut_error *error);
+size_t live_snapshot_size(const live *w);
+void live_snapshot(const live *w, void *block);
+abut_status live_restore(live *w, const void *block, size_t size, abut_error *error);
+uint64_t live_hash(const live *w, uint64_t seed);
+
+/* ---- stages; false: memory is out */
+abut_status live_apply_forces(live *w, double time, abut_error *error);
+abut_status live_move_kinematic(live *w, double time, abut_error *error);
+void live_springs(live *w);
+bool live_broad(live *w);
+bool live_narrow(live *w);
+bool live_islands(live *w);
+bool live_sleep(live *w);
+bool live_find_bouncing(live *w);
+bool live_color(live *w);
+void live_prepare(live *w);
+bool live_substeps(live *w);
+void live_store(live *w);
+abut_status live_report(live *w, abut_error *error);
+abut_status live_emit(live *w, abut_event e, abut_error *error);
+void live_balance(live *w);
+int live_contacts(abut_sim *run, const abut_contact **contacts);
+abut_audit live_audit(const abut_sim *run);
+
+/* ---- pieces */
+live_kernels live_choose_kernels(bool scalar);
+abut_status live_shapes_create(live *w, abut_error *error);
+void live_shapes_free(live *w);
+void live_impacts(live *w);
+int live_hinge_rows(live *w, int number, live_hinge_row out[LIVE_HINGE_ROWS]);
+bool live_find_hinges(live *w);
+abut_status live_break_hinges(live *w, abut_error *error);
+void live_note_force(live *w, int number, const live_hinge_row *rows, int count);
+/* The impulses of an island's hinges and contacts over one sub-step. */
+abut_status live_solve_direct(live *w, const live_island *island, abut_error *error);
+void live_hinges_begin(live *w);
+void live_hinges_solve(live *w, bool relax);
+
+#endif

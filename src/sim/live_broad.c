@@ -1,0 +1,186 @@
+/* Which pairs may touch in this step.
+ *
+ * A body's box is its bounds, swept by its velocity over the step and grown by half the reach; a pair is a
+ * candidate when the two boxes meet.  The tree of fat boxes only makes that fast: it gives a superset
+ * (`near`), which is filtered and sorted by body numbers.  So the list depends on the poses and velocities
+ * alone, not on how the tree came about, and a restored run has the same one. */
+#include "sim/live.h"
+
+/* ---- shapes */
+
+static bool same_shape(const abut_shape *s, const abut_shape *t) {
+    return s->kind == t->kind && s->solid == t->solid && s->surface == t->surface && s->radius == t->radius &&
+           s->length == t->length && s->axes.x == t->axes.x && s->axes.y == t->axes.y &&
+           s->axes.z == t->axes.z && s->normal.x == t->normal.x && s->normal.y == t->normal.y &&
+           s->normal.z == t->normal.z && s->offset == t->offset;
+}
+
+/* Bodies with the same shape share a collider; the last few shapes are looked at, which finds all in scenes
+ * that are made of a few kinds of bodies. */
+static int find_shape(const live *w, int body) {
+    const abut_shape *s = &w->model->bodies[body].shape.shape;
+    for (int i = body - 1; i >= 0 && i > body - 64; i--)
+        if (same_shape(s, &w->model->bodies[i].shape.shape)) return w->shape_of[i];
+    return -1;
+}
+
+abut_status live_shapes_create(live *w, abut_error *error) {
+    for (int i = 0; i < w->bodies; i++) {
+        const model_body *b = &w->model->bodies[i];
+        abut_shape_kind kind = b->shape.shape.kind;
+        w->shape_of[i] = -1, w->leaves[i] = BVH_NONE;
+        if (kind == ABUT_SHAPE_NONE) continue;
+        w->shape_of[i] = find_shape(w, i);
+        if (w->shape_of[i] < 0) {
+            abut_error inner = {0};
+            abut_status status =
+                collider_create(w->context, &b->shape.shape, &w->colliders[w->collider_count], &inner);
+            if (status != ABUT_OK) return fail(error, status, "body `%s`: %s", b->name, inner.message);
+            w->shape_of[i] = w->collider_count++;
+        }
+        const collider *c = w->colliders[w->shape_of[i]];
+        w->faceted[i] = kind == ABUT_SHAPE_SOLID || kind == ABUT_SHAPE_HALFSPACE;
+        w->radii[i] = collider_radius(c, b->center);
+        if (!collider_is_bounded(c) && !array_push(w->context, &w->unbounded, i)) return fail_memory(error);
+    }
+    for (int i = 0; i < w->model->hinge_count; i++) {
+        const model_hinge *h = &w->model->hinges[i];
+        if (h->collide || h->h.b < 0) continue;
+        uint64_t a = (uint64_t)(h->h.a < h->h.b ? h->h.a : h->h.b), b = (uint64_t)(h->h.a + h->h.b) - a;
+        if (!map64_put(w->context, &w->apart, a << 32 | b, 1)) return fail_memory(error);
+    }
+    return ABUT_OK;
+}
+
+void live_shapes_free(live *w) {
+    for (int i = 0; i < w->collider_count; i++) collider_free(w->context, w->colliders[i]);
+    map64_free(w->context, &w->apart);
+}
+
+/* ---- the tree */
+
+static bool may_touch(const live *w, int a, int b) {
+    const model_body *x = &w->model->bodies[a], *y = &w->model->bodies[b];
+    if (!x->movable && !y->movable) return false;
+    if (x->group != 0 && x->group == y->group) return false;
+    return w->apart.count == 0 || !map64_get(&w->apart, (uint64_t)a << 32 | (uint64_t)b);
+}
+
+typedef struct finder {
+    live *w;
+    int body;
+    bool fine;
+} finder;
+
+/* A pair of two bodies that both roam is reported by the smaller one. */
+static bool report_near(void *user, int32_t other) {
+    finder *f = user;
+    live *w = f->w;
+    if (other == f->body || (w->roams[other] && other < f->body)) return true;
+    live_pair p = {f->body < other ? f->body : other, f->body < other ? other : f->body};
+    if (!may_touch(w, p.a, p.b)) return true;
+    f->fine = array_push(w->context, &w->near, p);
+    return f->fine;
+}
+
+static box swept_box(const live *w, int body) {
+    const motion *m = &w->motions[body];
+    box b = collider_bounds(w->colliders[w->shape_of[body]], live_pose(w, body));
+    vec3 d = vec3_scale(m->velocity.linear, w->dt), zero = vec3_zero();
+    double turn = fmin(vec3_length(m->velocity.angular) * w->dt, 1) * 0.25 * w->size;
+    b.lower = vec3_add(b.lower, vec3_min(d, zero)), b.upper = vec3_add(b.upper, vec3_max(d, zero));
+    return box_grow(b, w->reach / 2 + turn);
+}
+
+/* Gives moving bodies their new boxes; those that left their fat boxes roam. */
+static bool update_tree(live *w) {
+    double margin = 0.1 * w->size;
+    for (int i = 0; i < w->bodies; i++) {
+        w->roams[i] = false;
+        if (w->shape_of[i] < 0 || !collider_is_bounded(w->colliders[w->shape_of[i]])) continue;
+        bool still = w->rests[i].asleep || (!w->model->bodies[i].movable && !w->model->bodies[i].kinematic);
+        if (w->tree_ready && still) continue;
+        w->boxes[i] = swept_box(w, i);
+        vec3 d = vec3_scale(w->motions[i].velocity.linear, 2 * w->dt);
+        if (w->leaves[i] == BVH_NONE) {
+            w->leaves[i] = bvh_insert(w->context, &w->tree, bvh_fatten(w->boxes[i], margin, d), i);
+            if (w->leaves[i] == BVH_NONE) return false;
+            w->roams[i] = true;
+        } else {
+            w->roams[i] = bvh_move(&w->tree, w->leaves[i], w->boxes[i], margin, d);
+        }
+    }
+    w->tree_ready = true;
+    return true;
+}
+
+static bool update_near(live *w) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < w->near.count; i++) {
+        live_pair p = w->near.data[i];
+        if (!w->roams[p.a] && !w->roams[p.b]) w->near.data[kept++] = p;
+    }
+    w->near.count = kept;
+    for (int i = 0; i < w->bodies; i++) {
+        if (!w->roams[i]) continue;
+        finder f = {w, i, true};
+        bvh_query(&w->tree, w->tree.nodes[w->leaves[i]].bounds, report_near, &f);
+        if (!f.fine) return false;
+    }
+    return true;
+}
+
+/* ---- unbounded bodies: half-spaces by the farthest corner of the box, others always */
+
+static bool reaches(const live *w, int unbounded, const box *b) {
+    const abut_shape *s = &w->model->bodies[unbounded].shape.shape;
+    if (s->kind != ABUT_SHAPE_HALFSPACE) return true;
+    pose p = live_pose(w, unbounded);
+    vec3 n = quat_rotate(p.rotation, vec3_unit(s->normal)), c = box_center(*b);
+    vec3 half = vec3_scale(vec3_sub(b->upper, b->lower), 0.5);
+    double d = s->offset / vec3_length(s->normal) + vec3_dot(n, p.position);
+    return vec3_dot(n, c) - vec3_dot(vec3_abs(n), half) - d <= w->reach / 2;
+}
+
+static bool add_unbounded(live *w) {
+    for (int64_t k = 0; k < w->unbounded.count; k++)
+        for (int i = 0; i < w->bodies; i++) {
+            int u = w->unbounded.data[k];
+            if (i == u || w->leaves[i] == BVH_NONE || !w->model->bodies[i].movable) continue;
+            live_pair p = {i < u ? i : u, i < u ? u : i};
+            if (!may_touch(w, p.a, p.b) || !reaches(w, u, &w->boxes[i])) continue;
+            if (!array_push(w->context, &w->pairs, p)) return false;
+        }
+    return true;
+}
+
+/* ---- sorting by a, then b: two passes of counting */
+
+static void pass(live *w, const live_pair *from, live_pair *to, int64_t n, bool by_a) {
+    int *count = w->buckets.data;
+    memset(count, 0, ((size_t)w->bodies + 1) * sizeof *count);
+    for (int64_t i = 0; i < n; i++) count[(by_a ? from[i].a : from[i].b) + 1]++;
+    for (int i = 0; i < w->bodies; i++) count[i + 1] += count[i];
+    for (int64_t i = 0; i < n; i++) to[count[by_a ? from[i].a : from[i].b]++] = from[i];
+}
+
+static bool sort_pairs(live *w) {
+    int64_t n = w->pairs.count;
+    if (!array_reserve(w->context, &w->sorting, n) || !array_reserve(w->context, &w->buckets, w->bodies + 2))
+        return false;
+    pass(w, w->pairs.data, w->sorting.data, n, false);
+    pass(w, w->sorting.data, w->pairs.data, n, true);
+    return true;
+}
+
+bool live_broad(live *w) {
+    if (!update_tree(w) || !update_near(w)) return false;
+    w->pairs.count = 0;
+    for (int64_t i = 0; i < w->near.count; i++) {
+        live_pair p = w->near.data[i];
+        if (box_overlap(w->boxes[p.a], w->boxes[p.b]) && !array_push(w->context, &w->pairs, p)) return false;
+    }
+    if (!add_unbounded(w) || !sort_pairs(w)) return false;
+    w->times.pairs = (int)w->pairs.count;
+    return true;
+}

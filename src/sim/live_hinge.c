@@ -1,0 +1,157 @@
+/* Hinges of the live clock, by the rows of the exact one (dynamics/hinge.h).
+ *
+ * In an island that is solved directly they are rows of its problem.  In a larger one they are visited row by
+ * row before its contacts, softly:   dp = -mass scale (J v + rate C) - soften p.
+ *
+ * A spring on the coordinate is an implicit row:  J v + g p + b = 0,  g = 1 / (h (c + h k)),  b = h k g (x -
+ * rest). */
+#include "sim/live.h"
+
+/* What the row wants, and by how much it gives. */
+static live_hinge_row plain_row(const live *w, row r, int hinge_number) {
+    return (live_hinge_row){
+        .r = r, .hinge = hinge_number, .bias = w->joint_rate * r.error, .lo = r.lo, .hi = r.hi};
+}
+
+static int motor_row(const live *w, const hinge *h, int number, const row *coordinate, live_hinge_row *out) {
+    if (!h->has_motor) return 0;
+    *out = plain_row(w, *coordinate, number);
+    out->bias = -w->motor_speeds[number];
+    out->lo = -h->motor_max_force * w->h, out->hi = h->motor_max_force * w->h;
+    return 1;
+}
+
+static int spring_row(const live *w, const hinge *h, int number, const row *coordinate, double value,
+                      live_hinge_row *out) {
+    double stiffness = w->h * (h->damping + w->h * h->stiffness);
+    if (!(stiffness > 0)) return 0;
+    *out = plain_row(w, *coordinate, number);
+    out->give = 1 / stiffness;
+    out->bias = w->h * h->stiffness * out->give * (value - h->rest);
+    out->lo = -INFINITY, out->hi = INFINITY;
+    return 1;
+}
+
+/* A limit that may be reached in this sub-step: the speed towards it is at most what closes the gap. */
+static int limit_row(const live *w, const hinge *h, int number, const row *coordinate, double value,
+                     live_hinge_row *out) {
+    if (!h->has_limits) return 0;
+    int side = value - h->limits[0] < h->limits[1] - value ? -1 : 1;
+    *out = plain_row(w, hinge_limit_row(coordinate, h, side), number);
+    double gap = out->r.error;
+    out->bias = gap > 0 ? gap / w->h : w->joint_rate * gap;
+    out->lo = 0, out->hi = INFINITY;
+    return 1;
+}
+
+int live_hinge_rows(live *w, int number, live_hinge_row out[LIVE_HINGE_ROWS]) {
+    const hinge *h = &w->model->hinges[number].h;
+    hinge_memory *memory = &run_hinges(w->run->state)[number];
+    const motion *a = &w->motions[h->a], *b = h->b >= 0 ? &w->motions[h->b] : NULL;
+    row rows[HINGE_MAX_ROWS], coordinate;
+    double value, rate;
+    bool has = hinge_coordinate(h, a, b, memory->coordinate, &value, &rate, &coordinate);
+    if (has) memory->coordinate = value, coordinate.lo = -INFINITY, coordinate.hi = INFINITY;
+    int n = 0, count = hinge_rows(h, a, b, memory->coordinate, rows);
+    for (int i = 0; i < count; i++) out[n++] = plain_row(w, rows[i], number);
+    if (!has) return n;
+    n += motor_row(w, h, number, &coordinate, &out[n]);
+    n += spring_row(w, h, number, &coordinate, value, &out[n]);
+    n += limit_row(w, h, number, &coordinate, value, &out[n]);
+    return n;
+}
+
+/* ---- row by row */
+
+static spatial velocity(const live *w, int body) {
+    if (body < 0) return (spatial){{0, 0, 0}, {0, 0, 0}};
+    return (spatial){live_vec3(w->velocities[body + 1].v), live_vec3(w->velocities[body + 1].w)};
+}
+
+static spatial respond(const live *w, int body, spatial wrench) {
+    if (body < 0 || !w->movable[body + 1]) return (spatial){{0, 0, 0}, {0, 0, 0}};
+    return body_apply(&w->model->bodies[body].inertia, w->motions[body].rotation, wrench);
+}
+
+static void add_velocity(live *w, int body, spatial d) {
+    if (body < 0 || !w->movable[body + 1]) return;
+    w->velocities[body + 1].v += live_lanes(d.linear), w->velocities[body + 1].w += live_lanes(d.angular);
+}
+
+/* Hinges of islands that are not direct, for the step. */
+bool live_find_hinges(live *w) {
+    w->loose_hinges.count = w->rows.count = 0;
+    for (int64_t k = 0; k < w->islands.count; k++) {
+        const live_island *s = &w->islands.data[k];
+        for (int i = 0; i < s->hinge_count && s->awake && !s->direct; i++)
+            if (!array_push(w->context, &w->loose_hinges, w->island_hinges.data[s->first_hinge + i]))
+                return false;
+    }
+    int64_t room = LIVE_HINGE_ROWS * w->loose_hinges.count;
+    return array_reserve(w->context, &w->rows, room + 1);
+}
+
+/* Rows at the present poses; they start from the impulses of the last sub-step. */
+void live_hinges_begin(live *w) {
+    int64_t n = 0, last = w->rows.count;
+    live_hinge_row fresh[LIVE_HINGE_ROWS];
+    for (int64_t k = 0; k < w->loose_hinges.count; k++) {
+        int count = live_hinge_rows(w, w->loose_hinges.data[k], fresh);
+        for (int i = 0; i < count; i++, n++) {
+            live_hinge_row *r = &w->rows.data[n];
+            double impulse = n < last && r->hinge == fresh[i].hinge ? r->impulse : 0;
+            *r = fresh[i];
+            spatial da = respond(w, r->r.a, r->r.ja), db = respond(w, r->r.b, r->r.jb);
+            double k2 = spatial_dot(r->r.ja, da) + spatial_dot(r->r.jb, db) + r->give;
+            r->mass = k2 > 0 ? 1 / k2 : 0;
+            r->impulse = fmin(fmax(impulse, r->lo), r->hi);
+            r->da = da, r->db = db;
+        }
+    }
+    w->rows.count = n;
+    /* the impulses of the last sub-step have been given back with the warmth of the bodies, but for the first
+     */
+}
+
+void live_hinges_solve(live *w, bool relax) {
+    for (int sweep = 0; sweep < 4; sweep++)
+        for (int64_t i = 0; i < w->rows.count; i++) {
+            live_hinge_row *r = &w->rows.data[i];
+            double u = spatial_dot(r->r.ja, velocity(w, r->r.a)) + spatial_dot(r->r.jb, velocity(w, r->r.b));
+            bool driven = r->give > 0 || r->lo == 0 || isfinite(r->hi);
+            double bias = relax && !driven ? 0 : r->bias;
+            double p = fmin(fmax(r->impulse - r->mass * (u + bias + r->give * r->impulse), r->lo), r->hi);
+            double change = p - r->impulse;
+            r->impulse = p;
+            add_velocity(w, r->r.a, spatial_scale(r->da, change));
+            add_velocity(w, r->r.b, spatial_scale(r->db, change));
+        }
+}
+
+/* ---- strength */
+
+abut_status live_break_hinges(live *w, abut_error *error) {
+    for (int i = 0; i < w->model->hinge_count; i++) {
+        const hinge *h = &w->model->hinges[i].h;
+        hinge_memory *memory = &run_hinges(w->run->state)[i];
+        if (memory->broken || !isfinite(h->break_force) || !(w->hinge_force[i] > h->break_force)) continue;
+        memory->broken = 1;
+        const motion *a = &w->motions[h->a];
+        abut_event e = {.time = w->run->state->time,
+                        .kind = ABUT_EVENT_HINGE_BROKEN,
+                        .body = {h->a, h->b},
+                        .entity = {{ABUT_ENTITY_HINGE, i}, {ABUT_ENTITY_NONE, 0}},
+                        .point = vec3_add(a->center, quat_rotate(a->rotation, h->pa)),
+                        .count = 1};
+        abut_status status = live_emit(w, e, error);
+        if (status != ABUT_OK) return status;
+    }
+    return ABUT_OK;
+}
+
+/* The force that a hinge carried in the last sub-step, from the impulses of its bilateral rows. */
+void live_note_force(live *w, int number, const live_hinge_row *rows, int count) {
+    vec3 sum = vec3_zero();
+    for (int i = 0; i < count; i++) sum = vec3_axpy(sum, rows[i].impulse / w->h, rows[i].r.ja.linear);
+    w->hinge_force[number] = fmax(w->hinge_force[number], vec3_length(sum));
+}

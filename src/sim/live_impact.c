@@ -1,0 +1,173 @@
+/* Restitution by propagation: pair after pair, the fastest approach first, until nothing approaches (the
+ * model ABUT_PROPAGATION of the exact clock).  So a row of touching balls passes the motion on to its last
+ * ball.
+ *
+ * Looked at before the forces of a sub-step act, so that a body at rest, whose approach is only what gravity
+ * gave it in one sub-step, is no impact.  A point takes part when it would close its gap within the
+ * sub-step and approaches faster than the rest speed:   u+ = -e u-,   |friction| <= mu p.  */
+#include "sim/live.h"
+
+enum { SWEEPS = 64, FEW = 64, ROUNDS = 8 };
+
+static vec3 arm(const live *w, const live_contact *c, const live_point *p, bool of_a) {
+    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    vec3 at = vec3_lerp(vec3_add(a->center, quat_rotate(a->rotation, p->on_a)),
+                        vec3_add(b->center, quat_rotate(b->rotation, p->on_b)), 0.5);
+    return vec3_sub(at, of_a ? a->center : b->center);
+}
+
+static spatial velocity(const live *w, int slot) {
+    return (spatial){live_vec3(w->velocities[slot].v), live_vec3(w->velocities[slot].w)};
+}
+
+static vec3 approach(const live *w, const live_contact *c, vec3 ra, vec3 rb) {
+    return vec3_sub(spatial_velocity_at(velocity(w, c->a + 1), ra),
+                    spatial_velocity_at(velocity(w, c->b + 1), rb));
+}
+
+static spatial respond(const live *w, int slot, spatial wrench) {
+    if (!w->movable[slot]) return (spatial){{0, 0, 0}, {0, 0, 0}};
+    return body_apply(&w->model->bodies[slot - 1].inertia, w->motions[slot - 1].rotation, wrench);
+}
+
+/* An impulse changes the velocity, and is none of the contact's: warm starting must not repeat it. */
+static void strike(live *w, int slot, vec3 r, vec3 impulse) {
+    spatial d = respond(w, slot, spatial_force_at(impulse, r));
+    lanes v = live_lanes(d.linear), s = live_lanes(d.angular);
+    w->velocities[slot].v += v, w->velocities[slot].w += s;
+    w->before[slot].v += v, w->before[slot].w += s;
+}
+
+static double mobility(const live *w, const live_contact *c, vec3 ra, vec3 rb, vec3 n) {
+    spatial fa = spatial_force_at(n, ra), fb = spatial_force_at(n, rb);
+    return spatial_dot(fa, respond(w, c->a + 1, fa)) + spatial_dot(fb, respond(w, c->b + 1, fb));
+}
+
+/* The gap now: the manifold's, moved with the bodies since the start of the step. */
+static double gap_now(const live *w, const live_contact *c, const live_point *p) {
+    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    if (w->faceted[c->a] && w->faceted[c->b])
+        return vec3_dot(c->normal, vec3_sub(vec3_add(a->center, quat_rotate(a->rotation, p->on_a)),
+                                            vec3_add(b->center, quat_rotate(b->rotation, p->on_b))));
+    vec3 da = live_vec3(w->moved[c->a + 1].v), db = live_vec3(w->moved[c->b + 1].v);
+    return p->gap + vec3_dot(c->normal, vec3_sub(da, db));
+}
+
+/* The fastest approach of a contact that closes within the sub-step; 0: none. */
+static double fastest_of(const live *w, const live_contact *c) {
+    double fastest = 0;
+    for (int i = 0; i < c->count; i++) {
+        const live_point *p = &c->points[i];
+        double u = -vec3_dot(c->normal, approach(w, c, arm(w, c, p, true), arm(w, c, p, false)));
+        if (u > fastest && gap_now(w, c, p) - u * w->h <= 1e-9 * w->size) fastest = u;
+    }
+    return fastest;
+}
+
+static vec3 friction_impulse(const live *w, const live_contact *c, vec3 ra, vec3 rb, double p, double mu) {
+    vec3 u = approach(w, c, ra, rb);
+    u = vec3_axpy(u, -vec3_dot(u, c->normal), c->normal);
+    double speed = vec3_length(u);
+    if (!(speed > 0) || mu == 0) return vec3_zero();
+    vec3 along = vec3_scale(u, -1 / speed);
+    double k = mobility(w, c, ra, rb, along);
+    return vec3_scale(along, k > 0 ? fmin(speed / k, mu * p) : 0);
+}
+
+static void note_impact(live *w, const live_contact *c, vec3 at, vec3 impulse) {
+    abut_event e = {.time = w->run->state->time,
+                    .kind = ABUT_EVENT_IMPACT,
+                    .body = {c->a, c->b},
+                    .point = at,
+                    .normal = c->normal,
+                    .impulse = impulse,
+                    .count = 1};
+    if (live_emit(w, e, &w->error) != ABUT_OK) w->status = w->error.status;
+}
+
+/* All points of one contact at once: u+ >= e |u-| where it approached, by sweeps. */
+static void collide(live *w, const live_contact *c) {
+    const model_material *m = model_pair(w->model, c->a, c->b);
+    double target[MANIFOLD_POINTS], total[MANIFOLD_POINTS] = {0};
+    vec3 ra[MANIFOLD_POINTS], rb[MANIFOLD_POINTS], sum = vec3_zero();
+    bool active[MANIFOLD_POINTS];
+    for (int i = 0; i < c->count; i++) {
+        const live_point *p = &c->points[i];
+        ra[i] = arm(w, c, p, true), rb[i] = arm(w, c, p, false);
+        double u = vec3_dot(c->normal, approach(w, c, ra[i], rb[i]));
+        active[i] = u < 0 && gap_now(w, c, p) + u * w->h <= 1e-9 * w->size;
+        target[i] = -u > w->model->tolerance.rest_speed ? -m->restitution * u : 0;
+    }
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        double worst = 0;
+        for (int i = 0; i < c->count; i++) {
+            if (!active[i]) continue;
+            double u = vec3_dot(c->normal, approach(w, c, ra[i], rb[i]));
+            double k = mobility(w, c, ra[i], rb[i], c->normal);
+            double p = k > 0 ? fmax(total[i] + (target[i] - u) / k, 0) - total[i] : 0;
+            total[i] += p, worst = fmax(worst, fabs(p * k));
+            vec3 impulse = vec3_scale(c->normal, p);
+            strike(w, c->a + 1, ra[i], impulse), strike(w, c->b + 1, rb[i], vec3_neg(impulse));
+            sum = vec3_add(sum, impulse);
+        }
+        if (worst <= 1e-12 * (1 + fabs(target[0]))) break;
+    }
+    vec3 at = vec3_zero();
+    for (int i = 0; i < c->count; i++) {
+        at = vec3_axpy(at, 1.0 / c->count, vec3_add(w->motions[c->a].center, ra[i]));
+        vec3 f = active[i] ? friction_impulse(w, c, ra[i], rb[i], total[i], m->friction.stick) : vec3_zero();
+        strike(w, c->a + 1, ra[i], f), strike(w, c->b + 1, rb[i], vec3_neg(f));
+        sum = vec3_add(sum, f);
+    }
+    note_impact(w, c, at, sum);
+}
+
+/* Contacts with restitution and points, for the step. */
+bool live_find_bouncing(live *w) {
+    w->bouncing.count = 0;
+    for (int64_t i = 0; i < w->contacts.count; i++) {
+        const live_contact *c = &w->contacts.data[i];
+        bool moves = w->movable[c->a + 1] || w->movable[c->b + 1];
+        if (c->count > 0 && moves && model_pair(w->model, c->a, c->b)->restitution > 0 &&
+            !array_push(w->context, &w->bouncing, (int)i))
+            return false;
+    }
+    return true;
+}
+
+/* Few: the fastest first, each time anew. */
+static void collide_in_order(live *w) {
+    int64_t budget = 16 * w->bouncing.count + 64;
+    for (int64_t k = 0; k < budget; k++) {
+        const live_contact *worst = NULL;
+        double fastest = w->model->tolerance.rest_speed;
+        for (int64_t i = 0; i < w->bouncing.count; i++) {
+            const live_contact *c = &w->contacts.data[w->bouncing.data[i]];
+            double u = fastest_of(w, c);
+            if (u > fastest * (1 + 1e-12)) fastest = u, worst = c;
+        }
+        if (!worst) return;
+        collide(w, worst);
+    }
+}
+
+/* Many: rounds through all of them, in the order of the list. */
+static void collide_in_rounds(live *w) {
+    for (int round = 0; round < ROUNDS; round++) {
+        bool any = false;
+        for (int64_t i = 0; i < w->bouncing.count; i++) {
+            const live_contact *c = &w->contacts.data[w->bouncing.data[i]];
+            if (fastest_of(w, c) <= w->model->tolerance.rest_speed) continue;
+            collide(w, c);
+            any = true;
+        }
+        if (!any) return;
+    }
+}
+
+void live_impacts(live *w) {
+    if (w->bouncing.count <= FEW)
+        collide_in_order(w);
+    else
+        collide_in_rounds(w);
+}

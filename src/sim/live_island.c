@@ -1,0 +1,210 @@
+/* Islands: movable bodies that push each other through contacts and hinges.  An island sleeps and wakes as a
+ * whole, and is solved either by batches or directly. */
+#include "sim/live.h"
+
+#define STILL_SECONDS 0.5
+enum { EASY_ROWS = 24, EASY_BUDGET = 96 };
+
+static int find(int32_t *parent, int i) {
+    while (parent[i] != i) parent[i] = parent[parent[i]], i = parent[i];
+    return i;
+}
+
+/* The smaller number becomes the root, so that islands come in the order of their first bodies. */
+static void join(int32_t *parent, int a, int b) {
+    a = find(parent, a), b = find(parent, b);
+    if (a < b) parent[b] = a;
+    if (b < a) parent[a] = b;
+}
+
+static bool is_movable(const live *w, int body) { return body >= 0 && w->model->bodies[body].movable; }
+
+static void connect(live *w) {
+    for (int i = 0; i < w->bodies; i++) w->parent[i] = i;
+    for (int64_t i = 0; i < w->contacts.count; i++) {
+        const live_contact *c = &w->contacts.data[i];
+        if (c->count > 0 && is_movable(w, c->a) && is_movable(w, c->b)) join(w->parent, c->a, c->b);
+    }
+    for (int i = 0; i < w->model->hinge_count; i++) {
+        const hinge *h = &w->model->hinges[i].h;
+        if (!run_hinges(w->run->state)[i].broken && is_movable(w, h->a) && is_movable(w, h->b))
+            join(w->parent, h->a, h->b);
+    }
+    for (int i = 0; i < w->model->spring_count; i++) {
+        const model_spring *s = &w->model->springs[i];
+        if (is_movable(w, s->a) && is_movable(w, s->b)) join(w->parent, s->a, s->b);
+    }
+}
+
+/* Numbers the islands and counts what belongs to them. */
+static bool count_members(live *w) {
+    w->islands.count = 0;
+    for (int i = 0; i < w->bodies; i++) {
+        w->rests[i].island = -1;
+        if (!w->model->bodies[i].movable) continue;
+        int root = find(w->parent, i);
+        if (root == i) {
+            live_island fresh = {.lightest = INFINITY};
+            w->rests[i].island = (int32_t)w->islands.count;
+            if (!array_push(w->context, &w->islands, fresh)) return false;
+        }
+        w->rests[i].island = w->rests[root].island;
+        live_island *island = &w->islands.data[w->rests[i].island];
+        island->body_count++;
+        island->awake |= !w->rests[i].asleep;
+        island->lightest = fmin(island->lightest, w->model->bodies[i].inertia.mass);
+        island->heaviest = fmax(island->heaviest, w->model->bodies[i].inertia.mass);
+    }
+    return true;
+}
+
+static live_island *island_of(live *w, int a, int b) {
+    int body = is_movable(w, a) ? a : b;
+    return is_movable(w, body) ? &w->islands.data[w->rests[body].island] : NULL;
+}
+
+/* Something that moves by itself keeps awake what it touches. */
+static bool moves_by_itself(const live *w, int body) {
+    if (body < 0 || !w->model->bodies[body].kinematic) return false;
+    twist v = w->motions[body].velocity;
+    return vec3_length2(v.linear) + vec3_length2(v.angular) > 0;
+}
+
+static void count_contacts(live *w) {
+    for (int64_t i = 0; i < w->contacts.count; i++) {
+        const live_contact *c = &w->contacts.data[i];
+        if (c->count == 0) continue;
+        live_island *island = island_of(w, c->a, c->b);
+        if (!island) continue;
+        island->contact_count++;
+        island->points += c->count;
+        island->awake |= moves_by_itself(w, c->a) || moves_by_itself(w, c->b);
+    }
+    for (int i = 0; i < w->model->hinge_count; i++) {
+        const hinge *h = &w->model->hinges[i].h;
+        if (run_hinges(w->run->state)[i].broken) continue;
+        live_island *island = island_of(w, h->a, h->b);
+        if (!island) continue;
+        island->hinge_count++;
+        island->awake |= h->has_motor || moves_by_itself(w, h->a) || moves_by_itself(w, h->b);
+    }
+}
+
+/* Lists of members, each island's together, in ascending order. */
+static bool list_members(live *w) {
+    int bodies = 0, contacts = 0, hinges = 0;
+    for (int64_t i = 0; i < w->islands.count; i++) {
+        live_island *s = &w->islands.data[i];
+        s->first_body = bodies, s->first_contact = contacts, s->first_hinge = hinges;
+        bodies += s->body_count, contacts += s->contact_count, hinges += s->hinge_count;
+        s->body_count = s->contact_count = s->hinge_count = 0;
+    }
+    if (!array_reserve(w->context, &w->island_bodies, bodies + 1) ||
+        !array_reserve(w->context, &w->island_contacts, contacts + 1) ||
+        !array_reserve(w->context, &w->island_hinges, hinges + 1))
+        return false;
+    for (int i = 0; i < w->bodies; i++) {
+        if (!w->model->bodies[i].movable) continue;
+        live_island *s = &w->islands.data[w->rests[i].island];
+        w->island_bodies.data[s->first_body + s->body_count++] = i;
+    }
+    for (int64_t i = 0; i < w->contacts.count; i++) {
+        const live_contact *c = &w->contacts.data[i];
+        live_island *s = c->count > 0 ? island_of(w, c->a, c->b) : NULL;
+        if (s) w->island_contacts.data[s->first_contact + s->contact_count++] = (int)i;
+    }
+    for (int i = 0; i < w->model->hinge_count; i++) {
+        const hinge *h = &w->model->hinges[i].h;
+        live_island *s = run_hinges(w->run->state)[i].broken ? NULL : island_of(w, h->a, h->b);
+        if (s) w->island_hinges.data[s->first_hinge + s->hinge_count++] = i;
+    }
+    return true;
+}
+
+/* ---- who is solved directly */
+
+/* The rows of an island: points, two of friction and one of twist for each manifold, eight for each hinge at
+ * most.  Hinges and unequal masses are what Gauss-Seidel converges slowly for; a few small islands are solved
+ * directly because it costs nothing. */
+static void choose_direct(live *w) {
+    int easy = 0;
+    w->times.islands_awake = w->times.direct_islands = 0;
+    for (int64_t i = 0; i < w->islands.count; i++) {
+        live_island *s = &w->islands.data[i];
+        int rows = s->points + 3 * s->contact_count + 8 * s->hinge_count;
+        bool hard = s->hinge_count > 0 || (s->contact_count > 1 && s->heaviest > 3 * s->lightest);
+        s->direct = s->awake && rows > 0 && rows <= w->options.direct_rows;
+        if (s->direct && !hard) {
+            easy += rows;
+            s->direct = rows <= EASY_ROWS && easy <= EASY_BUDGET && w->options.direct_rows > 0;
+        }
+        w->times.islands_awake += s->awake, w->times.direct_islands += s->direct;
+        for (int k = 0; k < s->body_count; k++)
+            w->in_direct[w->island_bodies.data[s->first_body + k]] = s->direct;
+    }
+}
+
+/* ---- sleep and wake */
+
+static abut_event quiet_event(const live *w, abut_event_kind kind, int body) {
+    return (abut_event){.time = w->run->state->time,
+                        .kind = kind,
+                        .body = {body, -1},
+                        .point = w->motions[body].center,
+                        .count = 1};
+}
+
+static bool wake(live *w) {
+    for (int i = 0; i < w->bodies; i++) {
+        live_rest *r = &w->rests[i];
+        if (r->asleep && (!w->options.sleep || w->islands.data[r->island].awake)) {
+            r->asleep = 0, r->still = 0;
+            w->islands.data[r->island].awake = true;
+            if (live_emit(w, quiet_event(w, ABUT_EVENT_WAKE, i), NULL) != ABUT_OK) return false;
+        }
+        w->movable[i + 1] = w->model->bodies[i].movable && !r->asleep;
+    }
+    return true;
+}
+
+bool live_islands(live *w) {
+    connect(w);
+    if (!count_members(w)) return false;
+    count_contacts(w);
+    if (!list_members(w) || !wake(w)) return false;
+    choose_direct(w);
+    return true;
+}
+
+/* Still: slower than the rest speed, and turning so slowly that no point of it is faster. */
+static bool is_still(const live *w, int body) {
+    double limit = 4 * w->model->tolerance.rest_speed;
+    twist v = w->motions[body].velocity;
+    double r = isfinite(w->radii[body]) ? w->radii[body] : w->size;
+    return vec3_length2(v.linear) < limit * limit && vec3_length2(v.angular) * r * r < limit * limit;
+}
+
+static bool has_functions(const live *w) {
+    for (int i = 0; i < w->model->force_count; i++)
+        if (w->model->forces[i].function) return true;
+    return false;
+}
+
+bool live_sleep(live *w) {
+    for (int i = 0; i < w->bodies; i++)
+        w->rests[i].still = w->movable[i + 1] && is_still(w, i) ? w->rests[i].still + w->dt : 0;
+    if (!w->options.sleep || has_functions(w)) return true;
+    for (int64_t k = 0; k < w->islands.count; k++) {
+        live_island *s = &w->islands.data[k];
+        bool rests = s->awake && s->contact_count + s->hinge_count > 0;
+        for (int i = 0; i < s->body_count && rests; i++)
+            rests = w->rests[w->island_bodies.data[s->first_body + i]].still >= STILL_SECONDS;
+        for (int i = 0; i < s->body_count && rests; i++) {
+            int body = w->island_bodies.data[s->first_body + i];
+            w->rests[body].asleep = 1;
+            w->motions[body].velocity = (twist){{0, 0, 0}, {0, 0, 0}};
+            if (live_emit(w, quiet_event(w, ABUT_EVENT_SLEEP, body), NULL) != ABUT_OK) return false;
+        }
+    }
+    return true;
+}

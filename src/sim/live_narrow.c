@@ -1,0 +1,216 @@
+/* Manifolds of the pairs.  Points that were there in the last step are found again by their ids and keep
+ * their impulses; a pair of faceted shapes that hardly moved against each other keeps its points too, each
+ * with the gap of its two witnesses at the present poses. */
+#include "sim/live.h"
+
+enum { NARROW_BLOCK = 32 };
+
+/* ---- old contacts of the pairs: both lists are sorted */
+
+static int compare(const live_contact *c, live_pair p) { return c->a != p.a ? c->a - p.a : c->b - p.b; }
+
+static bool match_pairs(live *w) {
+    int64_t n = w->pairs.count, k = 0, places = 0;
+    if (!array_reserve(w->context, &w->old_of, n + 1) || !array_reserve(w->context, &w->place_of, n + 1) ||
+        !array_reserve(w->context, &w->found_of, n + 1))
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        live_pair p = w->pairs.data[i];
+        while (k < w->contacts.count && compare(&w->contacts.data[k], p) < 0) k++;
+        bool old = k < w->contacts.count && compare(&w->contacts.data[k], p) == 0;
+        w->old_of.data[i] = old ? (int)k : -1;
+        w->place_of.data[i] = (int)places;
+        places += collider_room(w->colliders[w->shape_of[p.a]], w->colliders[w->shape_of[p.b]]);
+    }
+    w->place_of.data[n] = (int)places;
+    return array_reserve(w->context, &w->next, places);
+}
+
+static int old_count(const live *w, int old) {
+    int n = 0;
+    if (old < 0) return 0;
+    const live_contact *c = &w->contacts.data[old];
+    while (old + n < w->contacts.count && c[n].a == c->a && c[n].b == c->b) n++;
+    return n;
+}
+
+/* ---- using points again */
+
+static bool hardly_moved(const live *w, const live_contact *c) {
+    if (!w->faceted[c->a] || !w->faceted[c->b] || c->seen_rotation.w == 0) return false;
+    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    vec3 p = quat_unrotate(b->rotation, vec3_sub(a->center, b->center));
+    quat q = quat_mul(quat_conj(b->rotation), a->rotation), s = c->seen_rotation;
+    double tolerance = 5e-4 * w->size;
+    vec3 d = vec3_sub(p, c->seen_position);
+    double r = fmin(w->radii[c->a], w->radii[c->b]);
+    /* |q - s| is half the angle between them; b may be huge, so its turning is seen at a's distance */
+    double dq = (q.w - s.w) * (q.w - s.w) + (q.x - s.x) * (q.x - s.x) + (q.y - s.y) * (q.y - s.y) +
+                (q.z - s.z) * (q.z - s.z);
+    return vec3_length2(d) <= tolerance * tolerance && 4 * dq * r * r <= tolerance * tolerance;
+}
+
+static void place_again(const live *w, live_contact *c) {
+    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    c->normal = quat_rotate(b->rotation, c->normal_b);
+    for (int i = 0; i < c->count; i++) {
+        live_point *p = &c->points[i];
+        vec3 x = vec3_add(a->center, quat_rotate(a->rotation, p->on_a));
+        vec3 y = vec3_add(b->center, quat_rotate(b->rotation, p->on_b));
+        p->gap = vec3_dot(c->normal, vec3_sub(x, y));
+    }
+}
+
+/* ---- new points */
+
+static const live_point *find_id(const live_contact *old, int count, uint64_t id) {
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < old[k].count; i++)
+            if (old[k].points[i].id == id) return &old[k].points[i];
+    return NULL;
+}
+
+static const live_contact *find_key(const live_contact *old, int count, uint64_t key, bool only) {
+    for (int k = 0; k < count; k++)
+        if (old[k].key == key || only) return &old[k];
+    return NULL;
+}
+
+/* Impulses of old points that no new one has the id of go to the new points without one, nearest first (or to
+ * the nearest of all, where there are fewer points now): on aligned edges a corner may be told as vertex on
+ * face or as edge across edge, and a stack that loses the impulse for a moment is a stack that jumps. */
+static void hand_over(live_contact *c, const live_contact *last) {
+    bool fresh[MANIFOLD_POINTS];
+    for (int i = 0; i < c->count; i++) fresh[i] = !find_id(last, 1, c->points[i].id);
+    for (int k = 0; k < last->count; k++) {
+        const live_point *from = &last->points[k];
+        if (find_id(c, 1, from->id)) continue;
+        int best = -1;
+        double nearest = INFINITY;
+        for (int pass = 0; pass < 2 && best < 0; pass++)
+            for (int i = 0; i < c->count; i++) {
+                double d = vec3_length2(vec3_sub(c->points[i].on_a, from->on_a));
+                if ((pass || fresh[i]) && d < nearest) nearest = d, best = i;
+            }
+        if (best < 0) continue;
+        c->points[best].normal += from->normal, c->points[best].steady += from->steady;
+        fresh[best] = false;
+    }
+}
+
+static void fill_contact(const live *w, live_contact *c, const manifold *m, const live_contact *old,
+                         int count, bool only) {
+    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    c->key = m->key, c->count = m->count, c->normal = m->normal;
+    c->normal_b = quat_unrotate(b->rotation, m->normal);
+    for (int i = 0; i < m->count; i++) {
+        const manifold_point *from = &m->points[i];
+        live_point *p = &c->points[i];
+        vec3 x = vec3_axpy(from->at, from->gap / 2, m->normal),
+             y = vec3_axpy(from->at, -from->gap / 2, m->normal);
+        const live_point *last = find_id(old, count, from->id);
+        *p = (live_point){quat_unrotate(a->rotation, vec3_sub(x, a->center)),
+                          quat_unrotate(b->rotation, vec3_sub(y, b->center)),
+                          from->id,
+                          from->gap,
+                          last ? last->normal : 0,
+                          last ? last->steady : 0};
+    }
+    const live_contact *last = find_key(old, count, m->key, only);
+    if (!last) return;
+    hand_over(c, last);
+    c->friction = vec3_axpy(last->friction, -vec3_dot(last->friction, c->normal), c->normal);
+    c->rolling = last->rolling, c->twist = last->twist, c->flags = last->flags;
+}
+
+/* How far apart points are looked at: what the pair may come closer in this step, within bounds. */
+static double reach_of(const live *w, live_pair p) {
+    twist a = w->motions[p.a].velocity, b = w->motions[p.b].velocity;
+    double speed = vec3_distance(a.linear, b.linear);
+    if (isfinite(w->radii[p.a])) speed += vec3_length(a.angular) * w->radii[p.a];
+    if (isfinite(w->radii[p.b])) speed += vec3_length(b.angular) * w->radii[p.b];
+    return w->reach + fmin(speed * w->dt, 0.25 * w->size);
+}
+
+static int collide(live *w, live_pair p, const live_contact *old, int count, live_contact *out, int room) {
+    manifold found[COLLIDER_ROOM];
+    manifold_config config = manifold_default_config();
+    config.reach = reach_of(w, p);
+    abut_convex_cache cache = {0};
+    if (old) cache = old->cache;
+    int n = collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a),
+                             w->colliders[w->shape_of[p.b]], live_pose(w, p.b), &config, &cache, 1, found,
+                             room < COLLIDER_ROOM ? room : COLLIDER_ROOM);
+    const motion *a = &w->motions[p.a], *b = &w->motions[p.b];
+    live_contact empty = {.a = p.a,
+                          .b = p.b,
+                          .seen_position = quat_unrotate(b->rotation, vec3_sub(a->center, b->center)),
+                          .seen_rotation = quat_mul(quat_conj(b->rotation), a->rotation)};
+    int kept = 0;
+    for (int k = 0; k < n; k++) {
+        if (found[k].count == 0) continue;
+        out[kept] = empty;
+        fill_contact(w, &out[kept++], &found[k], old, count, n == 1 && count == 1);
+    }
+    if (kept == 0) out[kept++] = empty, out[0].seen_rotation.w = 0;
+    out[0].cache = cache;
+    return kept;
+}
+
+static void narrow_pair(live *w, int64_t i) {
+    live_pair p = w->pairs.data[i];
+    int old = w->old_of.data[i], count = old_count(w, old), place = w->place_of.data[i];
+    int room = w->place_of.data[i + 1] - place;
+    live_contact *out = &w->next.data[place];
+    const live_contact *from = old >= 0 ? &w->contacts.data[old] : NULL;
+    bool asleep = !w->movable[p.a + 1] && !w->movable[p.b + 1];
+    if (from && count <= room && (asleep || hardly_moved(w, from))) {
+        memcpy(out, from, (size_t)count * sizeof *out);
+        for (int k = 0; k < count && !asleep; k++) place_again(w, &out[k]);
+        w->found_of.data[i] = count;
+        atomic_fetch_add_explicit(&w->recycled, 1, memory_order_relaxed);
+        return;
+    }
+    w->found_of.data[i] = collide(w, p, from, count, out, room);
+}
+
+static void narrow_block(void *argument, int block) {
+    live *w = argument;
+    int64_t first = (int64_t)block * NARROW_BLOCK, end = first + NARROW_BLOCK;
+    for (int64_t i = first; i < end && i < w->pairs.count; i++) narrow_pair(w, i);
+}
+
+/* Contacts of all pairs without the places that were left over. */
+static void close_up(live *w) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < w->pairs.count; i++) {
+        int place = w->place_of.data[i], count = w->found_of.data[i];
+        if (place != n) memmove(&w->next.data[n], &w->next.data[place], (size_t)count * sizeof *w->next.data);
+        n += count;
+    }
+    w->next.count = n;
+    live_contact_array swap = w->contacts;
+    w->contacts = w->next, w->next = swap;
+}
+
+static void count_points(live *w) {
+    w->times.manifolds = w->times.points = 0;
+    double deepest = 0;
+    for (int64_t i = 0; i < w->contacts.count; i++) {
+        const live_contact *c = &w->contacts.data[i];
+        w->times.manifolds += c->count > 0, w->times.points += c->count;
+        for (int k = 0; k < c->count; k++) deepest = fmin(deepest, c->points[k].gap);
+    }
+    run_state *s = w->run->state;
+    s->deepest_overlap = fmax(s->deepest_overlap, -deepest);
+    w->times.recycled = atomic_load(&w->recycled);
+}
+
+bool live_narrow(live *w) {
+    if (!match_pairs(w)) return false;
+    atomic_store(&w->recycled, 0);
+    parallel_for(w->context, (int)((w->pairs.count + NARROW_BLOCK - 1) / NARROW_BLOCK), narrow_block, w);
+    close_up(w);
+    count_points(w);
+    return true;
+}

@@ -1,0 +1,186 @@
+/* What a live run tells: contacts with forces, events, the balance of energy, the audit. */
+#include "sim/live.h"
+
+#include <stdio.h>
+
+abut_status live_emit(live *w, abut_event e, abut_error *error) {
+    return array_push(w->context, &w->run->events, e) ? ABUT_OK : fail_memory(error);
+}
+
+/* ---- contacts made and lost */
+
+typedef struct touched {
+    bool pressed;
+    vec3 point, normal, impulse;
+} touched;
+
+/* Sums up the contacts of one pair; returns how many there are. */
+static int64_t sum_pair(const live *w, const live_contact_array *list, int64_t first, touched *t) {
+    const live_contact *c = &list->data[first];
+    int64_t n = 0;
+    double most = 0;
+    *t = (touched){0};
+    for (; first + n < list->count && c[n].a == c->a && c[n].b == c->b; n++) {
+        if (!(c[n].flags & LIVE_TOUCHING)) continue;
+        t->pressed = true;
+        t->impulse = vec3_add(t->impulse, c[n].friction);
+        for (int i = 0; i < c[n].count; i++) {
+            const live_point *p = &c[n].points[i];
+            const motion *a = &w->motions[c->a];
+            t->impulse = vec3_axpy(t->impulse, p->normal, c[n].normal);
+            if (p->normal <= most) continue;
+            most = p->normal, t->normal = c[n].normal;
+            t->point = vec3_add(a->center, quat_rotate(a->rotation, p->on_a));
+        }
+    }
+    return n;
+}
+
+static abut_status tell(live *w, const live_contact *c, abut_event_kind kind, const touched *t,
+                        abut_error *error) {
+    abut_event e = {.time = w->run->state->time,
+                    .kind = kind,
+                    .body = {c->a, c->b},
+                    .point = t->point,
+                    .normal = t->normal,
+                    .impulse = t->impulse,
+                    .count = 1};
+    return live_emit(w, e, error);
+}
+
+/* Both lists, of this step and of the last (left in `next`), are sorted by pairs. */
+abut_status live_report(live *w, abut_error *error) {
+    int64_t i = 0, k = 0;
+    abut_status status = ABUT_OK;
+    while ((i < w->contacts.count || k < w->next.count) && status == ABUT_OK) {
+        const live_contact *now = i < w->contacts.count ? &w->contacts.data[i] : NULL;
+        const live_contact *old = k < w->next.count ? &w->next.data[k] : NULL;
+        int order = !now ? 1 : !old ? -1 : now->a != old->a ? now->a - old->a : now->b - old->b;
+        touched t = {0}, before = {0};
+        if (order <= 0) i += sum_pair(w, &w->contacts, i, &t);
+        if (order >= 0) k += sum_pair(w, &w->next, k, &before);
+        if (t.pressed && !before.pressed) status = tell(w, now, ABUT_EVENT_CONTACT_MADE, &t, error);
+        if (!t.pressed && before.pressed) status = tell(w, old, ABUT_EVENT_CONTACT_LOST, &before, error);
+    }
+    return status;
+}
+
+/* ---- contacts for the caller */
+
+static abut_entity entity(const live_contact *c, int side) {
+    static const abut_entity_kind kinds[] = {ABUT_ENTITY_VERTEX, ABUT_ENTITY_EDGE, ABUT_ENTITY_FACE,
+                                             ABUT_ENTITY_SMOOTH};
+    if (c->key != 0) return (abut_entity){ABUT_ENTITY_NONE, 0};
+    uint32_t half = (uint32_t)(side ? c->points[0].id : c->points[0].id >> 32);
+    return (abut_entity){kinds[half >> 30], half & 0x3fffffffu};
+}
+
+static double polygon_area(const vec3 *p, int count, vec3 n) {
+    double twice = 0;
+    for (int i = 2; i < count; i++) twice += vec3_triple(n, vec3_sub(p[i - 1], p[0]), vec3_sub(p[i], p[0]));
+    return fabs(twice) / 2;
+}
+
+/* Points, normals and forces of one contact go behind each other; friction is shared out by pressure. */
+static bool store_contact(abut_sim *run, const live_contact *c) {
+    live *w = run->live;
+    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    vec3 points[MANIFOLD_POINTS], forces[MANIFOLD_POINTS], center = vec3_zero();
+    double pressure = 0;
+    for (int i = 0; i < c->count; i++) pressure += c->points[i].normal;
+    for (int i = 0; i < c->count; i++) {
+        const live_point *p = &c->points[i];
+        points[i] = vec3_lerp(vec3_add(a->center, quat_rotate(a->rotation, p->on_a)),
+                              vec3_add(b->center, quat_rotate(b->rotation, p->on_b)), 0.5);
+        vec3 share = vec3_scale(c->friction, p->normal / pressure);
+        forces[i] = vec3_scale(vec3_axpy(share, p->normal, c->normal), 1 / w->h);
+        center = vec3_axpy(center, p->normal / pressure, points[i]);
+    }
+    bool rough = model_pair(run->model, c->a, c->b)->friction.stick > 0;
+    abut_contact out = {.body = {c->a, c->b},
+                        .representation = ABUT_MANIFOLD,
+                        .dimension = c->count > 2 ? 2 : c->count - 1,
+                        .entity = {entity(c, 0), entity(c, 1)},
+                        .point_count = c->count,
+                        .state = !rough                  ? ABUT_FRICTIONLESS
+                                 : c->flags & LIVE_SLIPS ? ABUT_SLIPPING
+                                                         : ABUT_STICKING,
+                        .area = polygon_area(points, c->count, c->normal),
+                        .center_of_pressure = center,
+                        .determined = c->count < 3};
+    if (!array_push(&run->context, &run->contacts, out)) return false;
+    for (int i = 0; i < c->count; i++)
+        if (!array_push(&run->context, &run->contact_vectors, points[i])) return false;
+    for (int i = 0; i < c->count; i++)
+        if (!array_push(&run->context, &run->contact_vectors, c->normal)) return false;
+    for (int i = 0; i < c->count; i++)
+        if (!array_push(&run->context, &run->contact_vectors, forces[i])) return false;
+    return true;
+}
+
+int live_contacts(abut_sim *run, const abut_contact **contacts) {
+    const live *w = run->live;
+    run->contacts.count = run->contact_vectors.count = 0;
+    for (int64_t i = 0; i < w->contacts.count; i++)
+        if (w->contacts.data[i].count > 0 && w->contacts.data[i].flags & LIVE_TOUCHING &&
+            !store_contact(run, &w->contacts.data[i]))
+            return -1;
+    const abut_vec3 *v = run->contact_vectors.data;
+    for (int64_t i = 0; i < run->contacts.count; i++) {
+        abut_contact *c = &run->contacts.data[i];
+        c->points = v, c->normals = v + c->point_count, c->forces = v + 2 * c->point_count;
+        v += 3 * c->point_count;
+    }
+    *contacts = run->contacts.data;
+    return (int)run->contacts.count;
+}
+
+/* ---- energy */
+
+static bool is_driven(const abut_model *m) {
+    for (int i = 0; i < m->body_count; i++)
+        if (m->bodies[i].kinematic) return true;
+    for (int i = 0; i < m->hinge_count; i++)
+        if (m->hinges[i].h.has_motor) return true;
+    return m->force_count > 0;
+}
+
+/* What is missing was dissipated; what was gained is work where something drives the scene, and an error of
+ * the clock otherwise. */
+void live_balance(live *w) {
+    run_state *s = w->run->state;
+    abut_energy e = run_energy(w->run);
+    double total = e.kinetic + e.potential, wanted = s->start_energy + s->work - s->dissipated;
+    s->largest_energy =
+        fmax(s->largest_energy, fmax(e.kinetic, fabs(e.potential - (s->start_energy - e.kinetic))));
+    if (total > wanted && is_driven(w->model)) {
+        s->work += total - wanted;
+        return;
+    }
+    s->dissipated += wanted - total;
+    if (total > wanted && s->largest_energy > 0)
+        s->energy_error = fmax(s->energy_error, (total - wanted) / s->largest_energy);
+}
+
+/* The live clock promises less than the exact one: no overlap beyond 5 % of the smallest body, no energy from
+ * nothing beyond 1 % of the largest. */
+abut_audit live_audit(const abut_sim *run) {
+    const run_state *s = run->state;
+    abut_audit a = {.deepest_overlap = s->deepest_overlap,
+                    .energy_error = s->energy_error,
+                    .momentum_error = s->momentum_error,
+                    .constraint_error = s->constraint_error,
+                    .promises_kept = true};
+    double limit = 0.05 * run->live->size;
+    if (!(a.deepest_overlap <= limit)) {
+        a.promises_kept = false;
+        snprintf(a.broken, sizeof a.broken,
+                 "bodies overlap by %.3g m, more than 5 %% of the smallest body, %.3g m", a.deepest_overlap,
+                 limit);
+    } else if (!(a.energy_error <= 0.01)) {
+        a.promises_kept = false;
+        snprintf(a.broken, sizeof a.broken, "a frame gained %.3g of the largest energy, more than 0.01",
+                 a.energy_error);
+    }
+    return a;
+}

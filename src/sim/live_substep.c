@@ -1,0 +1,214 @@
+/* The sub-steps.  Each one is a row of stages:
+ *
+ *     impacts     velocities     warm start     hinges, direct islands, solve     positions     hinges, relax
+ *
+ * A stage is cut into blocks of a size that does not depend on the number of workers; within a stage no two
+ * blocks touch the same body.  Workers claim blocks and wait at the end of a stage for those that others have
+ * claimed; a worker that comes late finds the stages done and goes on, so one worker alone gets through too.
+ *
+ * Warm start: in the first sub-step the impulses of the last step are applied contact by contact.  After that
+ * the impulses of a sub-step have changed a body's velocity by just what warm starting them in the next one
+ * would (directions and masses stay for the step), so that change itself is applied, body by body. */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/live.h"
+
+#include <sched.h>
+
+enum stage_kind {
+    IMPACTS,
+    VELOCITIES,
+    FIRST_VELOCITIES,
+    WARM,
+    HINGES,
+    DIRECT,
+    SOLVE,
+    POSITIONS,
+    RELAX_HINGES,
+    RELAX
+};
+enum { SPINS = 2000, TURNS_PER_STEP = 4096 };
+
+/* ---- bodies */
+
+/* v + h a, and what the contacts are going to do again. */
+static void integrate_velocity(live *w, int slot, bool first) {
+    if (!w->movable[slot]) return;
+    const model_body *b = &w->model->bodies[slot - 1];
+    live_velocity *v = &w->velocities[slot];
+    if (!first) {
+        w->warmth[slot].v = v->v - w->before[slot].v;
+        w->warmth[slot].w = v->w - w->before[slot].w;
+    }
+    spatial f = w->wrenches[slot - 1];
+    vec3 linear = live_vec3(v->v), angular = live_vec3(v->w);
+    double h = w->h;
+    /* drag, implicit: v' = v / (1 + h c / m) */
+    linear = vec3_axpy(linear, h * b->inertia.inverse_mass, f.linear);
+    if (b->drag_linear > 0)
+        linear = vec3_scale(linear, 1 / (1 + h * b->drag_linear * b->inertia.inverse_mass));
+    if (b->drag_angular > 0 || f.angular.x != 0 || f.angular.y != 0 || f.angular.z != 0) {
+        spatial torque = {vec3_zero(), vec3_axpy(f.angular, -b->drag_angular, angular)};
+        angular =
+            vec3_axpy(angular, h, body_apply(&b->inertia, w->motions[slot - 1].rotation, torque).angular);
+    }
+    v->v = live_lanes(linear), v->w = live_lanes(angular);
+    w->before[slot] = *v;
+    if (!first && !w->in_direct[slot - 1]) v->v += w->warmth[slot].v, v->w += w->warmth[slot].w;
+}
+
+static bool is_spherical(const mat3 *i) {
+    return i->cx.y == 0 && i->cx.z == 0 && i->cy.z == 0 && i->cx.x == i->cy.y && i->cy.y == i->cz.z;
+}
+
+/* Free rotation over h by the implicit midpoint rule in body axes: with the momentum y and W = I^-1 (y0 +
+ * y1)/2
+ *
+ *     y1 = cay(-h W) y0,    R1 = R0 cay(h W),    cay(h W) = the unit quaternion along (1, h W / 2)
+ *
+ * which keeps the energy y . I^-1 y / 2 and the momentum R y in the world, both exactly, for any h; fast
+ * spins are cut into pieces of at most a quarter of a radian for the sake of the phase. */
+static void turn_freely(const body_inertia *body, double h, quat *rotation, vec3 *spin) {
+    double angle = vec3_length(*spin) * h;
+    if (angle == 0) return;
+    int pieces = angle > 0.25 ? (int)fmin(angle / 0.25 + 1, TURNS_PER_STEP) : 1;
+    double piece = h / pieces;
+    quat q = *rotation;
+    if (body->inverse_mass == 0 || is_spherical(&body->inertia)) {
+        vec3 u = vec3_scale(*spin, piece / 2);
+        for (int k = 0; k < pieces; k++) q = quat_unit(quat_mul((quat){1, u.x, u.y, u.z}, q));
+        *rotation = q;
+        return;
+    }
+    vec3 y = mat3_mul_vec(body->inertia, quat_unrotate(q, *spin));
+    for (int k = 0; k < pieces; k++) {
+        vec3 u = mat3_mul_vec(body->inverse_inertia, y), next = vec3_axpy(y, piece, vec3_cross(y, u));
+        quat turn = {1, 0, 0, 0};
+        double enough = 1e-30 * vec3_length2(y);
+        for (int i = 0; i < 30; i++) {
+            u = vec3_scale(mat3_mul_vec(body->inverse_inertia, vec3_add(y, next)), piece / 4);
+            turn = quat_unit((quat){1, u.x, u.y, u.z});
+            vec3 better = quat_unrotate(turn, y);
+            double change = vec3_length2(vec3_sub(better, next));
+            next = better;
+            if (change <= enough) break;
+        }
+        q = quat_unit(quat_mul(q, turn)), y = next;
+    }
+    *rotation = q;
+    *spin = quat_rotate(q, mat3_mul_vec(body->inverse_inertia, y));
+}
+
+static void integrate_position(live *w, int slot) {
+    if (slot == 0) return;
+    const model_body *b = &w->model->bodies[slot - 1];
+    if (!w->movable[slot] && !b->kinematic) return;
+    live_velocity *v = &w->velocities[slot], *d = &w->moved[slot];
+    motion *m = &w->motions[slot - 1];
+    d->v += w->h * v->v, d->w += w->h * v->w;
+    m->center = vec3_axpy(m->center, w->h, live_vec3(v->v));
+    vec3 spin = live_vec3(v->w);
+    turn_freely(&b->inertia, w->h, &m->rotation, &spin);
+    if (!w->movable[slot]) return;
+    lanes turned = live_lanes(spin);
+    w->before[slot].w += turned - v->w;
+    v->w = turned;
+}
+
+static void body_block(live *w, int kind, int first, int end) {
+    for (int i = first; i < end; i++) {
+        if (kind == POSITIONS)
+            integrate_position(w, i);
+        else
+            integrate_velocity(w, i, kind == FIRST_VELOCITIES);
+    }
+}
+
+/* ---- direct islands, one after the other: they are few and small */
+
+static void solve_islands(live *w) {
+    for (int64_t i = 0; i < w->islands.count && w->status == ABUT_OK; i++)
+        if (w->islands.data[i].direct) w->status = live_solve_direct(w, &w->islands.data[i], &w->error);
+}
+
+/* ---- the row of stages */
+
+static bool add_stage(live *w, int kind, int first, int total, int block) {
+    if (total <= 0) return true;
+    live_stage s = {.kind = kind, .first = first, .total = total, .count = (total + block - 1) / block};
+    return array_push(w->context, &w->stages, s);
+}
+
+static bool add_colors(live *w, int kind) {
+    bool fine = true;
+    for (int k = 0; k < LIVE_COLORS; k++)
+        fine = fine &&
+               add_stage(w, kind, w->color_first[k], w->color_first[k + 1] - w->color_first[k], LIVE_BLOCK);
+    /* those without a colour: one block, in order */
+    int left = w->color_first[LIVE_COLORS + 1] - w->color_first[LIVE_COLORS];
+    return fine && add_stage(w, kind, w->color_first[LIVE_COLORS], left, left);
+}
+
+static bool list_stages(live *w) {
+    bool fine = true;
+    w->stages.count = 0;
+    int hinges = (int)w->loose_hinges.count, direct = w->times.direct_islands;
+    for (int s = 0; s < w->substeps && fine; s++) {
+        fine = fine && add_stage(w, IMPACTS, 0, w->bouncing.count > 0 || w->model->spring_count > 0, 1);
+        fine = fine && add_stage(w, s == 0 ? FIRST_VELOCITIES : VELOCITIES, 0, w->slots, LIVE_BODY_BLOCK);
+        if (s == 0) fine = fine && add_colors(w, WARM);
+        fine = fine && add_stage(w, HINGES, 0, hinges > 0, 1) && add_stage(w, DIRECT, 0, direct > 0, 1);
+        fine = fine && add_colors(w, SOLVE);
+        fine = fine && add_stage(w, POSITIONS, 0, w->slots, LIVE_BODY_BLOCK);
+        fine = fine && add_stage(w, RELAX_HINGES, 0, hinges > 0, 1) && add_colors(w, RELAX);
+    }
+    return fine;
+}
+
+static void run_block(live *w, const live_stage *s, int block) {
+    bool bodies = s->kind == VELOCITIES || s->kind == FIRST_VELOCITIES || s->kind == POSITIONS;
+    int size = s->count == 1 ? s->total : bodies ? LIVE_BODY_BLOCK : LIVE_BLOCK;
+    int first = s->first + block * size, end = first + size, last = s->first + s->total;
+    if (end > last) end = last;
+    switch (s->kind) {
+    case IMPACTS: live_springs(w), live_impacts(w); break;
+    case HINGES: live_hinges_begin(w), live_hinges_solve(w, false); break;
+    case RELAX_HINGES: live_hinges_solve(w, true); break;
+    case DIRECT: solve_islands(w); break;
+    case WARM: w->kernels.warm(w->batches + first, end - first, w->velocities, w->movable); break;
+    case SOLVE:
+    case RELAX:
+        w->kernels.solve(w->batches + first, end - first, w->velocities, w->moved, w->movable, 1 / w->h,
+                         w->push, s->kind == RELAX);
+        break;
+    default: body_block(w, s->kind, first, end); break;
+    }
+}
+
+static void wait_for(const live_stage *s) {
+    for (int spins = 0; atomic_load_explicit(&s->done, memory_order_acquire) < s->count; spins++)
+        if (spins > SPINS) sched_yield();
+}
+
+static void work(void *argument, int worker) {
+    live *w = argument;
+    (void)worker;
+    for (int64_t k = 0; k < w->stages.count; k++) {
+        live_stage *s = &w->stages.data[k];
+        for (int i; (i = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->count;) {
+            run_block(w, s, i);
+            atomic_fetch_add_explicit(&s->done, 1, memory_order_release);
+        }
+        wait_for(s);
+    }
+}
+
+bool live_substeps(live *w) {
+    if (!list_stages(w)) return false;
+    w->status = ABUT_OK;
+    int threads = parallel_threads(w->context);
+    if (threads > 1 && w->batch_count >= 4 * LIVE_BLOCK)
+        parallel_for(w->context, threads, work, w);
+    else
+        work(w, 0);
+    return true;
+}

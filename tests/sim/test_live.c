@@ -1,0 +1,388 @@
+/* The live clock against closed forms: what stands, what slides, what bounces, and the same bits whatever the
+ * number of workers, the kernels, or where the run was interrupted. */
+#include "abut/live.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANGLE_30 0.52359877559829887
+enum { MOST = 256 };
+
+typedef struct trial {
+    abut_world_def world;
+    abut_body_def bodies[MOST];
+    abut_hinge_def hinges[8];
+    int count, hinge_count;
+    abut_solid *box;
+    abut_context context;
+    abut_workers *workers;
+    abut_model *model;
+    abut_sim *run;
+    abut_live_options options;
+    int64_t events[ABUT_EVENT_KINDS];
+} trial;
+
+static void begin(trial *t) {
+    memset(t, 0, sizeof *t);
+    t->world = abut_default_world();
+    t->world.mode = ABUT_LIVE;
+    t->world.material.friction = (abut_friction){0.6, 0.6, 0, 0};
+    t->options = abut_default_live_options();
+    t->options.sleep = false;
+    assert_int_equal(abut_solid_box(NULL, 1, 1, 1, &t->box, NULL), ABUT_OK);
+}
+
+static abut_body_def *add(trial *t, abut_shape shape, double x, double y, double z) {
+    abut_body_def *b = &t->bodies[t->count++];
+    *b = abut_default_body();
+    b->shape = shape, b->position = vec3_make(x, y, z);
+    return b;
+}
+
+static void add_floor(trial *t) {
+    add(t, abut_shape_halfspace(vec3_make(0, 0, 1), 0), 0, 0, 0)->fixed = true;
+}
+
+static bool count_event(void *user, const abut_event *e) {
+    trial *t = user;
+    t->events[e->kind]++;
+    return true;
+}
+
+static void start(trial *t) {
+    abut_error error = {0};
+    t->world.bodies = t->bodies, t->world.body_count = t->count;
+    t->world.hinges = t->hinges, t->world.hinge_count = t->hinge_count;
+    abut_sim_options options = {.user = t, .event = count_event};
+    if (abut_model_create(&t->context, &t->world, &t->model, &error) != ABUT_OK ||
+        abut_sim_create(&t->context, t->model, &options, &t->run, &error) != ABUT_OK)
+        fail_msg("%s", error.message);
+    abut_live_set_options(t->run, &t->options);
+}
+
+static void steps(trial *t, int count) {
+    abut_error error = {0};
+    for (int i = 0; i < count; i++)
+        if (abut_sim_advance(t->run, abut_sim_time(t->run) + t->world.step, &error) != ABUT_OK)
+            fail_msg("%s", error.message);
+}
+
+static void finish(trial *t) {
+    abut_sim_free(t->run);
+    abut_model_free(t->model);
+    abut_workers_destroy(t->workers);
+    abut_solid_free(NULL, t->box);
+}
+
+static void close_to(double value, double wanted, double tolerance) {
+    if (!(fabs(value - wanted) <= tolerance))
+        fail_msg("%.15g is not %.15g (tolerance %g)", value, wanted, tolerance);
+}
+
+/* ---- what stands */
+
+/* 1000 kg on 1 kg: the forces at the floor are the weight of both, and nothing sinks in. */
+static void test_heavy_on_light(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    add_floor(&t);
+    add(&t, abut_shape_solid(t.box), 0, 0, 0.5)->mass = 1;
+    add(&t, abut_shape_solid(t.box), 0, 0, 1.5)->mass = 1000;
+    start(&t);
+    steps(&t, 120);
+    close_to(abut_sim_motion(t.run, 2).center.z, 1.5, 1e-6);
+    const abut_contact *c;
+    int n = abut_sim_contacts(t.run, &c);
+    assert_int_equal(n, 2);
+    for (int i = 0; i < n; i++) {
+        double up = 0;
+        assert_int_equal(c[i].representation, ABUT_MANIFOLD);
+        assert_int_equal(c[i].point_count, 4);
+        for (int k = 0; k < c[i].point_count; k++) up += fabs(c[i].forces[k].z);
+        close_to(up, (c[i].body[0] == 0 ? 1001 : 1000) * 9.81, 1e-5);
+        close_to(c[i].area, 1, 1e-6);
+    }
+    finish(&t);
+}
+
+/* Ten boxes, each twice as heavy as the one below. */
+static void test_doubling_tower(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    add_floor(&t);
+    for (int i = 0; i < 10; i++) add(&t, abut_shape_solid(t.box), 0, 0, i + 0.5)->mass = 1 << i;
+    start(&t);
+    steps(&t, 120);
+    for (int i = 0; i < 10; i++) {
+        close_to(abut_sim_motion(t.run, i + 1).center.z, i + 0.5, 1e-6);
+        close_to(abut_sim_motion(t.run, i + 1).center.x, 0, 1e-6);
+    }
+    finish(&t);
+}
+
+/* A stack of equal boxes, by batches: it stands, and sags less than a hundredth of a box in all. */
+static void test_stack(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    t.options.direct_rows = 0;
+    add_floor(&t);
+    for (int i = 0; i < 10; i++) add(&t, abut_shape_solid(t.box), 0, 0, i + 0.5);
+    start(&t);
+    steps(&t, 300);
+    close_to(abut_sim_motion(t.run, 10).center.z, 9.5, 1e-2);
+    close_to(abut_sim_motion(t.run, 10).center.x, 0, 1e-2);
+    assert_true(abut_sim_energy(t.run).kinetic < 1);
+    finish(&t);
+}
+
+/* ---- friction: gravity leans by 30 degrees */
+
+static double slide(double factor, double seconds, int direct_rows) {
+    trial t;
+    begin(&t);
+    double g = 9.81, mu = factor * tan(ANGLE_30), angle = ANGLE_30;
+    t.options.direct_rows = direct_rows;
+    t.world.gravity = vec3_make(g * sin(angle), 0, -g * cos(angle));
+    t.world.material.friction = (abut_friction){mu, mu, 0, 0};
+    add_floor(&t);
+    add(&t, abut_shape_solid(t.box), 0, 0, 0.5);
+    start(&t);
+    steps(&t, (int)(seconds * 60 + 0.5));
+    double x = abut_sim_motion(t.run, 1).center.x;
+    finish(&t);
+    return x;
+}
+
+/* mu = 1.02 tan sticks; mu = 0.98 tan slides a t^2 / 2 with a = g (sin - mu cos); the sub-step of
+ * semi-implicit integration adds a t h / 2 = 0.4 mm. */
+static void test_slope(void **state) {
+    (void)state;
+    double a = 9.81 * sin(ANGLE_30) * (1 - 0.98), h = 1.0 / 240;
+    close_to(slide(1.02, 2, 192), 0, 1e-7);
+    close_to(slide(0.98, 2, 192), a * 2 + a * 2 * h / 2, 1e-5);
+    /* by batches: while the load is still being found, a sub-step or two slip at g sin h */
+    close_to(slide(1.02, 2, 0), 0, 5e-3);
+    /* and what slides has friction to half a percent of its weight along the slope: 0.005 g sin t^2 / 2 */
+    close_to(slide(0.98, 2, 0), a * 2 + a * 2 * h / 2, 0.005 * 9.81 * sin(ANGLE_30) * 2);
+}
+
+/* ---- impacts */
+
+/* Five balls in a row, e = 1: the last one flies off with the speed of the first, touching or not. */
+static void test_cradle(void **state) {
+    (void)state;
+    for (int gap = 0; gap < 2; gap++) {
+        trial t;
+        begin(&t);
+        t.world.gravity = vec3_zero();
+        t.world.material.restitution = 1;
+        t.world.material.friction = (abut_friction){0, 0, 0, 0};
+        for (int i = 0; i < 5; i++)
+            add(&t, abut_shape_sphere(0.5), i * (1 + 0.01 * gap) - (i == 0), 0, 0)->velocity.x =
+                i == 0 ? 2 : 0;
+        start(&t);
+        steps(&t, 120);
+        for (int i = 0; i < 5; i++) close_to(abut_sim_motion(t.run, i).velocity.x, i == 4 ? 2 : 0, 1e-9);
+        assert_int_equal(t.events[ABUT_EVENT_IMPACT], 4);
+        finish(&t);
+    }
+}
+
+/* 9 kg on 1 kg on the floor, e = 0: both stop, neither goes up. */
+static void test_nine_on_one(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    add_floor(&t);
+    add(&t, abut_shape_sphere(0.5), 0, 0, 0.5)->mass = 1;
+    add(&t, abut_shape_sphere(0.5), 0, 0, 3.5)->mass = 9;
+    start(&t);
+    double up = 0;
+    for (int i = 0; i < 120; i++) {
+        steps(&t, 1);
+        up = fmax(up, fmax(abut_sim_motion(t.run, 1).velocity.z, abut_sim_motion(t.run, 2).velocity.z));
+    }
+    assert_true(up < 1e-6);
+    close_to(abut_sim_motion(t.run, 2).center.z, 1.5, 1e-6);
+    finish(&t);
+}
+
+/* ---- spin */
+
+/* A free body with moments 1, 2, 3 about its middle axis: energy and angular momentum are kept to rounding
+ * over 3600 steps (the midpoint rule keeps both exactly), also at 1000 rad/s. */
+static void test_free_body(void **state) {
+    (void)state;
+    double speeds[] = {1, 1000};
+    for (int k = 0; k < 2; k++) {
+        trial t;
+        begin(&t);
+        t.world.gravity = vec3_zero();
+        abut_body_def *b = add(&t, abut_shape_sphere(0.5), 0, 0, 0);
+        b->mass = 1, b->has_inertia = true;
+        b->inertia[0] = 1, b->inertia[1] = 2, b->inertia[2] = 3;
+        b->spin = vec3_make(1e-3, speeds[k], 1e-3);
+        start(&t);
+        abut_energy first = abut_sim_energy(t.run);
+        steps(&t, k == 0 ? 3600 : 60);
+        abut_energy last = abut_sim_energy(t.run);
+        close_to(last.kinetic / first.kinetic, 1, 1e-9);
+        close_to(vec3_distance(first.angular_momentum, last.angular_momentum) /
+                     vec3_length(first.angular_momentum),
+                 0, 1e-9);
+        finish(&t);
+    }
+}
+
+/* ---- hinges: a pendulum of length 1 m, let go at 90 degrees, passes the bottom with v^2 = 2 g l (rod of no
+ * mass, point-like bob), and its length stays */
+static void test_pendulum(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    t.world.substeps = 16;
+    abut_body_def *b = add(&t, abut_shape_sphere(0.01), 1, 0, 0);
+    b->mass = 1;
+    t.hinges[t.hinge_count++] = abut_default_hinge();
+    t.hinges[0].kind = ABUT_HINGE_BALL, t.hinges[0].a = 0, t.hinges[0].b = -1;
+    start(&t);
+    double fastest = 0, longest = 0;
+    for (int i = 0; i < 120; i++) {
+        steps(&t, 1);
+        abut_motion m = abut_sim_motion(t.run, 0);
+        fastest = fmax(fastest, vec3_length(m.velocity)),
+        longest = fmax(longest, fabs(vec3_length(m.center) - 1));
+    }
+    close_to(fastest * fastest, 2 * 9.81, 0.01 * 2 * 9.81);
+    assert_true(longest < 1e-3);
+    finish(&t);
+}
+
+/* ---- the same bits */
+
+static void pile(trial *t) {
+    begin(t);
+    add_floor(t);
+    uint64_t seed = 7;
+    for (int i = 0; i < 200; i++) {
+        abut_body_def *b = add(t, i % 3 ? abut_shape_solid(t->box) : abut_shape_sphere(0.5),
+                               (i % 5) * 1.1 - 2.2, (i / 5 % 5) * 1.1 - 2.2, 0.8 + 1.2 * (i / 25));
+        b->rotation = support_rotation(&seed);
+    }
+}
+
+static uint64_t run_pile(int threads, bool scalar, int interrupt) {
+    trial t;
+    pile(&t);
+    t.options.scalar = scalar;
+    if (threads > 1) {
+        t.workers = abut_workers_create(NULL, threads);
+        t.context.parallel = abut_workers_parallel(t.workers);
+    }
+    start(&t);
+    for (int i = 0; i < 240; i++) {
+        steps(&t, 1);
+        if (i + 1 != interrupt) continue;
+        /* a new run from the snapshot goes on */
+        size_t size = abut_sim_snapshot_size(t.run);
+        void *block = malloc(size);
+        abut_sim_snapshot(t.run, block);
+        abut_sim_free(t.run);
+        abut_error error = {0};
+        if (abut_sim_create_at(&t.context, t.model, NULL, block, size, &t.run, &error) != ABUT_OK)
+            fail_msg("%s", error.message);
+        abut_live_set_options(t.run, &t.options);
+        free(block);
+    }
+    uint64_t hash = abut_sim_hash(t.run);
+    finish(&t);
+    return hash;
+}
+
+static void test_same_bits(void **state) {
+    (void)state;
+    uint64_t hash = run_pile(1, false, 0);
+    assert_int_equal(run_pile(2, false, 0), hash);
+    assert_int_equal(run_pile(4, false, 0), hash);
+    assert_int_equal(run_pile(1, true, 0), hash);
+    assert_int_equal(run_pile(2, false, 100), hash);
+}
+
+/* ---- sleep */
+
+static void test_sleep_and_wake(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    t.options.sleep = true;
+    add_floor(&t);
+    add(&t, abut_shape_solid(t.box), 0, 0, 0.5);
+    abut_body_def *ball = add(&t, abut_shape_sphere(0.5), 10, 0, 0.5);
+    ball->velocity.x = -3;
+    start(&t);
+    steps(&t, 60);
+    assert_int_equal(t.events[ABUT_EVENT_SLEEP], 1);
+    abut_motion still = abut_sim_motion(t.run, 1);
+    close_to(vec3_length(still.velocity), 0, 0);
+    steps(&t, 240);
+    assert_true(t.events[ABUT_EVENT_WAKE] >= 1);
+    assert_true(abut_sim_motion(t.run, 1).center.x < -1e-3);
+    finish(&t);
+}
+
+/* ---- memory */
+
+static abut_status attempt(const abut_context *context, void *user) {
+    (void)user;
+    trial t;
+    abut_error error = {0};
+    begin(&t);
+    t.context = *context;
+    add_floor(&t);
+    for (int i = 0; i < 6; i++) add(&t, abut_shape_sphere(0.5), 0, 0.01 * i, 0.5 + i);
+    t.world.bodies = t.bodies, t.world.body_count = t.count;
+    abut_status status = abut_model_create(&t.context, &t.world, &t.model, &error);
+    if (status == ABUT_OK) status = abut_sim_create(&t.context, t.model, NULL, &t.run, &error);
+    for (int i = 1; i < 12 && status == ABUT_OK; i++) status = abut_sim_advance(t.run, i / 60.0, &error);
+    finish(&t);
+    return status;
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    support_fail_each(attempt, NULL);
+}
+
+/* Once warmed up, a step asks for no memory. */
+static void test_no_allocation(void **state) {
+    (void)state;
+    trial t;
+    support_memory memory = {0};
+    pile(&t);
+    t.context = support_context(&memory);
+    start(&t);
+    steps(&t, 600);
+    int64_t before = memory.requests;
+    steps(&t, 30);
+    assert_int_equal(memory.requests, before);
+    finish(&t);
+    support_assert_freed(&memory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_heavy_on_light), cmocka_unit_test(test_doubling_tower),
+        cmocka_unit_test(test_stack),          cmocka_unit_test(test_slope),
+        cmocka_unit_test(test_cradle),         cmocka_unit_test(test_nine_on_one),
+        cmocka_unit_test(test_free_body),      cmocka_unit_test(test_pendulum),
+        cmocka_unit_test(test_same_bits),      cmocka_unit_test(test_sleep_and_wake),
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_no_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
