@@ -31,7 +31,7 @@ typedef struct active {
     int blocking; /* the row that meets its bound first */
     int *start, *column, *free, *where;
     double *value, *diagonal, *b, *lo, *hi, *z, *w, *center, *size_of_row;
-    double *step, *change; /* of z, and A step */
+    double *step, *bent, *change; /* of z; cut to the bounds; A bent */
     double *l, *inverse, *column_of_l;
     uint8_t *state;
 } active;
@@ -59,9 +59,9 @@ static double gradient(const active *s, int i) {
 static bool allocate(active *s, arena *scratch, int count, int entries) {
     size_t n = (size_t)count;
     s->size = count, s->capacity = count < MOST_FREE ? count : MOST_FREE;
-    double **vectors[] = {&s->diagonal, &s->b,           &s->lo,   &s->hi,     &s->z,       &s->w,
-                          &s->center,   &s->size_of_row, &s->step, &s->change, &s->inverse, &s->column_of_l,
-                          NULL};
+    double **vectors[] = {&s->diagonal, &s->b,       &s->lo,          &s->hi,   &s->z,
+                          &s->w,        &s->center,  &s->size_of_row, &s->step, &s->bent,
+                          &s->change,   &s->inverse, &s->column_of_l, NULL};
     for (int i = 0; vectors[i]; i++)
         if (!(*vectors[i] = arena_alloc(scratch, n, sizeof(double)))) return false;
     s->start = arena_alloc(scratch, n + 1, sizeof(int));
@@ -226,12 +226,14 @@ static double bent_change(active *s, double alpha) {
     for (int p = 0; p < s->count; p++) {
         int i = s->free[p];
         double bent = clamp(s->z[i] + alpha * s->step[p], s->lo[i], s->hi[i]) - s->z[i];
-        for (int k = s->start[i]; k < s->start[i + 1]; k++) s->change[s->column[k]] += s->value[k] * bent;
+        s->bent[p] = bent;
+        if (bent == 0) continue;
+        for (int k = s->start[i], end = s->start[i + 1]; k < end; k++)
+            s->change[s->column[k]] += s->value[k] * bent;
     }
     for (int p = 0; p < s->count; p++) {
         int i = s->free[p];
-        double bent = clamp(s->z[i] + alpha * s->step[p], s->lo[i], s->hi[i]) - s->z[i];
-        f += bent * (gradient(s, i) + 0.5 * (s->change[i] + s->delta * s->diagonal[i] * bent));
+        f += s->bent[p] * (gradient(s, i) + 0.5 * (s->change[i] + s->delta * s->diagonal[i] * s->bent[p]));
     }
     return f;
 }

@@ -33,7 +33,7 @@ static void run(const abut_model *model) {
     abut_error error = {0};
     abut_sim *sim = NULL;
     abut_sim_options options = {.event_budget = 50};
-    if (abut_model_bodies(model) > 8) return;
+    if (abut_model_bodies(model) > 4) return;
     if (abut_sim_create(NULL, model, &options, &sim, &error) == ABUT_OK &&
         abut_sim_advance(sim, 1e-3, &error) == ABUT_OK)
         for (int i = 0; i < abut_sim_bodies(sim); i++) {
