@@ -22,6 +22,8 @@ static abut_status create_solid(const abut_context *context, const abut_shape *s
     status = boundary_create(context, shape->solid, &c->boundary, error);
     if (status != ABUT_OK) return status;
     c->kind = facts.convex ? COLLIDER_CONVEX : COLLIDER_BOUNDARY;
+    if (!facts.convex) status = collider_cells_create(context, &c->boundary, &c->cells, error);
+    if (status != ABUT_OK) return status;
     c->convex.convex = abut_convex_hull(c->hull);
     /* the radius of a ball has V / A = r / 3 */
     c->bounds = facts.bounds, c->core = 3 * facts.volume / facts.area;
@@ -85,6 +87,7 @@ abut_status collider_create(const abut_context *context, const abut_shape *shape
 
 void collider_free(const abut_context *context, collider *c) {
     if (!c) return;
+    collider_cells_free(context, &c->cells);
     boundary_free(context, &c->boundary);
     abut_hull_free(context, c->hull);
     mem_free(context, c, 1, sizeof *c);
@@ -148,10 +151,12 @@ int collider_room(const collider *a, const collider *b) {
     return a->kind == COLLIDER_CONVEX && b->kind == COLLIDER_CONVEX ? 1 : COLLIDER_ROOM;
 }
 
-/* A is a boundary and B a solid, a sphere or a capsule. */
+/* A is a boundary, B bounded. */
 static int collide_boundary(const collider *a, pose pa, const collider *b, pose pb,
                             const manifold_config *config, manifold *out, int room) {
     if (b->hull) return boundary_collide(&a->boundary, pa, &b->boundary, pb, config, out, room);
+    if (b->shape.kind != ABUT_SHAPE_SPHERE && b->shape.kind != ABUT_SHAPE_CAPSULE)
+        return collider_collide_cells(a, pa, b, pb, config, out, room);
     double half = b->shape.kind == ABUT_SHAPE_CAPSULE ? b->shape.length / 2 : 0;
     vec3 e = quat_rotate(pb.rotation, vec3_make(0, 0, half));
     int count = boundary_collide_round(vec3_sub(pb.position, e), vec3_add(pb.position, e), b->shape.radius,

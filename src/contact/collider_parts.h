@@ -14,6 +14,13 @@ typedef enum collider_kind {
     COLLIDER_BOUNDARY
 } collider_kind;
 
+/* The convex cells of a solid's index, as hulls. */
+typedef struct collider_cells {
+    abut_hull **hulls;
+    int32_t count, room;
+    box_tree tree; /* shape axes */
+} collider_cells;
+
 struct collider {
     collider_kind kind;
     abut_shape shape;
@@ -21,11 +28,19 @@ struct collider {
     abut_hull *hull;       /* owned: of a solid */
     box bounds;            /* shape axes */
     boundary boundary;     /* of a solid */
+    collider_cells cells;  /* of a solid with dents */
     double core;
 };
 
 /* collider_cavity.c: A inside the ball of B, normals towards its centre. */
 int collider_collide_cavity(const collider *a, pose pa, const collider *b, pose pb,
                             const manifold_config *config, manifold *out, int room);
+
+/* collider_cells.c: A is a solid with dents, B any convex shape. */
+abut_status collider_cells_create(const abut_context *context, const boundary *b, collider_cells *out,
+                                  abut_error *error);
+void collider_cells_free(const abut_context *context, collider_cells *c);
+int collider_collide_cells(const collider *a, pose pa, const collider *b, pose pb,
+                           const manifold_config *config, manifold *out, int room);
 
 #endif

@@ -85,8 +85,7 @@ static void collide_plane(const abut_convex *a, pose pa, vec3 n, double d, doubl
         double gap = vec3_dot(n, x) - d;
         collect(c, x, vec3_axpy(x, -gap, n), gap, vertex(id), face(0));
     }
-    /* a rim that leans a little touches between two of its corners */
-    if (c->count == before || (a->kind == ABUT_CONVEX_CYLINDER && f.kind == ABUT_FEATURE_FACE))
+    if (c->count == before)
         collect(c, lowest, vec3_axpy(lowest, d - vec3_dot(n, lowest), n), vec3_dot(n, lowest) - d, vertex(-1),
                 face(0));
 }

@@ -120,6 +120,9 @@ static vec3 hull_feature_corner(const abut_hull *h, abut_feature f, int i, int32
     return hull_vertices(h)[*vertex];
 }
 
+/* Below this slope a rim is level, and its corners stand in fixed directions. */
+static const double LEVEL = 1e-3;
+
 vec3 shape_corner(const abut_convex *s, abut_feature f, vec3 n, int i, int32_t *vertex, int32_t *edge) {
     if (s->kind == ABUT_CONVEX_HULL) return hull_feature_corner(s->hull, f, i, vertex, edge);
     *vertex = i, *edge = f.kind == ABUT_FEATURE_FACE ? i : 0;
@@ -128,6 +131,10 @@ vec3 shape_corner(const abut_convex *s, abut_feature f, vec3 n, int i, int32_t *
     if (s->kind == ABUT_CONVEX_CAPSULE)
         return vec3_axpy(end, s->radius, n); /* the lowest of each round end */
     if (f.kind == ABUT_FEATURE_EDGE) return vec3_axpy(end, s->radius, vec3_unit(vec3_make(n.x, n.y, 0)));
-    /* counter-clockwise seen from outside: the bottom runs the other way round */
-    return vec3_axpy(end, s->radius, rim_direction(f.id ? i : RIM_CORNERS - i));
+    /* counter-clockwise seen from outside: the bottom runs the other way round; a rim that leans begins with
+     * its point farthest along n, so that this one is always there */
+    vec3 rim = rim_direction(f.id ? i : RIM_CORNERS - i), u = {n.x, n.y, 0};
+    if (vec3_length2(u) <= LEVEL * LEVEL) return vec3_axpy(end, s->radius, rim);
+    u = vec3_scale(u, s->radius / vec3_length(u));
+    return vec3_add(end, vec3_make(rim.x * u.x - rim.y * u.y, rim.x * u.y + rim.y * u.x, 0));
 }

@@ -287,9 +287,64 @@ static void test_casts(void **state) {
     collider_free(NULL, b), abut_solid_free(NULL, l);
 }
 
+/* Cylinders and ellipsoids on the L, through its cells: everywhere on the top, over seams too, the normal is
+ * straight up and the gap that of the lowest point; beside the inner walls the gap of the half-space of the
+ * wall; and never a normal of an internal face. */
+static void test_curved(void **state) {
+    (void)state;
+    abut_solid *l = bracket();
+    collider *b = make(abut_shape_solid(l));
+    const abut_shape shapes[] = {abut_shape_ellipsoid(0.2, 0.12, 0.15), abut_shape_cylinder(0.1, 0.3)};
+    const abut_convex convex[] = {abut_convex_ellipsoid(0.2, 0.12, 0.15), abut_convex_cylinder(0.1, 0.3)};
+    uint64_t seed = 41;
+    int corners = 0;
+    for (int k = 0; k < 2; k++) {
+        collider *c = make(shapes[k]);
+        for (int i = 0; i < 600; i++) {
+            pose p = {{random_range(&seed, 0.3, 1.7), random_range(&seed, 0.3, 0.7), 0},
+                      support_rotation(&seed)};
+            if (i % 2) p.position = vec3_make(p.position.y, p.position.x, 0);
+            if (i % 5 == 0) p.rotation = quat_identity();
+            double low =
+                pose_point(p, abut_convex_support(&convex[k], pose_unvector(p, vec3_make(0, 0, -1)))).z;
+            double gap = random_range(&seed, -5e-3, 5e-3);
+            p.position.z = 0.5 + gap - low;
+            manifold m[COLLIDER_ROOM];
+            const manifold_config config = {.reach = 0.01, .angle = 0.1};
+            int count = collider_collide(c, p, b, pose_identity(), &config, NULL, 0, m, COLLIDER_ROOM);
+            assert_int_equal(count, 1);
+            assert_near(m[0].normal.z, 1, 3e-4);
+            assert_near(least_gap(m, 1), gap, 1e-6);
+        }
+        /* in the inner corner, near one wall or both: every normal is a wall's */
+        for (int i = 0; i < 300; i++) {
+            pose p = {{0, 0, random_range(&seed, -0.2, 0.2)}, support_rotation(&seed)};
+            double left =
+                pose_point(p, abut_convex_support(&convex[k], pose_unvector(p, vec3_make(-1, 0, 0)))).x;
+            double front =
+                pose_point(p, abut_convex_support(&convex[k], pose_unvector(p, vec3_make(0, -1, 0)))).y;
+            double gap[2] = {random_range(&seed, -3e-3, 3e-3), random_range(&seed, -3e-3, 3e-3)};
+            p.position.x = 1 + gap[0] - left, p.position.y = 1 + gap[1] - front;
+            manifold m[COLLIDER_ROOM];
+            const manifold_config config = {.reach = 0.01, .angle = 0.1};
+            int count = collider_collide(c, p, b, pose_identity(), &config, NULL, 0, m, COLLIDER_ROOM);
+            for (int j = 0; j < count; j++) {
+                bool is_x = m[j].normal.x > 0.5;
+                assert_near(is_x ? m[j].normal.x : m[j].normal.y, 1, 3e-4);
+                assert_near(least_gap(&m[j], 1), gap[!is_x], 2e-5);
+            }
+            corners += count == 2;
+        }
+        collider_free(NULL, c);
+    }
+    print_message("both walls: %d of 600\n", corners);
+    assert_true(corners > 570);
+    collider_free(NULL, b), abut_solid_free(NULL, l);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tori), cmocka_unit_test(test_corner),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tori),  cmocka_unit_test(test_corner),
                                        cmocka_unit_test(test_seams), cmocka_unit_test(test_round),
-                                       cmocka_unit_test(test_casts)};
+                                       cmocka_unit_test(test_casts), cmocka_unit_test(test_curved)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
