@@ -15,6 +15,7 @@
 #include "abut/base.h"
 #include "abut/complementarity.h"
 #include "abut/convex.h"
+#include "abut/export.h"
 #include "abut/index.h"
 #include "abut/live.h"
 #include "abut/math.h"

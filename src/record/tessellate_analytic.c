@@ -119,7 +119,8 @@ abut_status tessellate_analytic(const abut_context *context, const abut_shape *s
     case ABUT_SHAPE_SOLID:
     case ABUT_SHAPE_SURFACE: break;
     }
+    if (!fine) return fail_memory(error);
     if (shape->kind == ABUT_SHAPE_ELLIPSOID) stretch(t, shape->axes);
     if (shape->kind == ABUT_SHAPE_CAVITY) turn_inside_out(t);
-    return fine ? ABUT_OK : fail_memory(error);
+    return ABUT_OK;
 }
