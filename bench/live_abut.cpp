@@ -18,6 +18,7 @@ class abut_engine : public live_engine {
     abut_sim *run = nullptr;
     double dt;
     long steps = 0;
+    abut_live_times sum{};
     const live_scene &scene;
 
   public:
@@ -68,6 +69,10 @@ class abut_engine : public live_engine {
     void step() override {
         abut_error error;
         if (abut_sim_advance(run, ++steps * dt, &error) != ABUT_OK) std::printf("abut: %s\n", error.message);
+        abut_live_times t = abut_live_step_times(run);
+        sum.forces += t.forces, sum.broad += t.broad, sum.narrow += t.narrow, sum.islands += t.islands;
+        sum.color += t.color, sum.prepare += t.prepare, sum.solve += t.solve, sum.store += t.store;
+        sum.report += t.report, sum.total += t.total;
     }
     live_motion motion(int i) const override {
         abut_motion m = abut_sim_motion(run, i);
@@ -75,12 +80,15 @@ class abut_engine : public live_engine {
     }
     std::string note() const override {
         abut_live_times t = abut_live_step_times(run);
-        char line[200];
-        std::snprintf(line, sizeof line,
-                      "last step: broad %.2f narrow %.2f prepare %.2f solve %.2f all %.2f ms; %d manifolds, "
-                      "%d recycled",
-                      1e3 * t.broad, 1e3 * t.narrow, 1e3 * t.prepare, 1e3 * t.solve, 1e3 * t.total,
-                      t.manifolds, t.recycled);
+        char line[400];
+        double ms = 1e3 / (double)steps;
+        std::snprintf(
+            line, sizeof line,
+            "wall ms: forces %.2f broad %.2f narrow %.2f islands %.2f color %.2f prepare %.2f solve "
+            "%.2f store %.2f report %.2f total %.2f; at the end %d pairs, %d manifolds, %d recycled",
+            ms * sum.forces, ms * sum.broad, ms * sum.narrow, ms * sum.islands, ms * sum.color,
+            ms * sum.prepare, ms * sum.solve, ms * sum.store, ms * sum.report, ms * sum.total, t.pairs,
+            t.manifolds, t.recycled);
         return line;
     }
 };

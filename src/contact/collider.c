@@ -123,8 +123,28 @@ static vec3 extents(const collider *c, mat3 m, vec3 e) {
     }
 }
 
+/* A hull of many vertices is not asked one by one: the box around its box serves, and the ball. */
+enum { MOST_VERTICES = 64 };
+
+static box hull_bounds(const collider *c, pose p) {
+    mat3 r = quat_matrix(p.rotation);
+    vec3 center = vec3_add(p.position, mat3_mul_vec(r, c->hull->center));
+    box b;
+    if (c->hull->vertex_count <= MOST_VERTICES) {
+        b = hull_box(c->hull, r);
+    } else {
+        vec3 half = vec3_scale(vec3_sub(c->bounds.upper, c->bounds.lower), 0.5), e = extents(c, r, half);
+        vec3 off = mat3_mul_vec(r, vec3_sub(box_center(c->bounds), c->hull->center));
+        double s = c->hull->radius;
+        vec3 ball = {s, s, s};
+        b = (box){vec3_max(vec3_sub(off, e), vec3_neg(ball)), vec3_min(vec3_add(off, e), ball)};
+    }
+    return (box){vec3_add(center, b.lower), vec3_add(center, b.upper)};
+}
+
 box collider_bounds(const collider *c, pose p) {
     if (!collider_is_bounded(c)) return c->bounds;
+    if (c->hull) return hull_bounds(c, p);
     vec3 half = vec3_scale(vec3_sub(c->bounds.upper, c->bounds.lower), 0.5);
     vec3 center = pose_point(p, box_center(c->bounds)), e = extents(c, quat_matrix(p.rotation), half);
     return (box){vec3_sub(center, e), vec3_add(center, e)};

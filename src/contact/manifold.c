@@ -213,8 +213,7 @@ static vec3 collide_general(const abut_convex *a, pose pa, const abut_convex *b,
     abut_convex_point points[MANIFOLD_ROOM];
     abut_convex_options options = {.angle = config->angle, .far_distance = config->reach};
     abut_convex_result r = {.points = points, .capacity = MANIFOLD_ROOM};
-    pa.rotation = quat_unit(pa.rotation), pb.rotation = quat_unit(pb.rotation);
-    if (abut_convex_distance(a, pa, b, pb, &options, cache, &r, NULL) != ABUT_OK || r.is_far) return r.normal;
+    if (convex_query(a, pa, b, pb, &options, cache, &r) != ABUT_OK || r.is_far) return r.normal;
     for (int i = 0; i < r.point_count; i++)
         collect(c, points[i].a, points[i].b, points[i].distance, points[i].feature[0], points[i].feature[1]);
     return r.normal;

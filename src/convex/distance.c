@@ -70,42 +70,50 @@ static void balls_are_far(const convex_pair *p, double apart, convex_touch *t) {
 /* Below this, relative to the size, the direction between the centres is rounding. */
 static const double COINCIDENT = 1e-13;
 
-abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const abut_convex *b,
-                                 abut_pose pose_b, const abut_convex_options *options,
-                                 abut_convex_cache *cache, abut_convex_result *r, abut_error *error) {
-    abut_convex_options o = options ? *options : abut_default_convex_options();
-    abut_status status = check(a, &pose_a, b, &pose_b, &o, r, error);
-    if (status != ABUT_OK) return status;
+/* Where the answer is `far`, or the shapes are hulls, the status is always ABUT_OK. */
+abut_status convex_query(const abut_convex *a, pose pose_a, const abut_convex *b, pose pose_b,
+                         const abut_convex_options *o, abut_convex_cache *cache, abut_convex_result *r) {
     convex_pair p = make_pair(a, pose_a, b, pose_b);
     convex_touch t;
+    abut_status status = ABUT_OK;
     double apart = vec3_length(p.c);
-    if (!isfinite(apart))
-        return fail(error, ABUT_INVALID, "the shapes are farther apart than numbers reach; move them");
     if (apart <= COINCIDENT * p.size)
         convex_shortest_way(&p, &t);
-    else if (apart - p.size > o.far_distance)
+    else if (apart - p.size > o->far_distance)
         balls_are_far(&p, apart, &t);
     else
-        status = convex_grow(&p, o.far_distance, cache, &t);
-    if (status != ABUT_OK)
-        return fail(error, status,
-                    "growth distance: %d support points were not enough; are the shapes extremely flat?",
-                    t.iterations);
+        status = convex_grow(&p, o->far_distance, cache, &t);
 
     r->growth = t.growth, r->normal = vec3_sub(vec3_zero(), t.n), r->distance = vec3_dot(t.n, p.c) - t.extent;
     r->is_far = t.is_far, r->is_coincident = t.is_coincident, r->iterations = t.iterations;
     r->point_count = 0, r->is_aligned = false;
     r->feature[0] = r->feature[1] = (abut_feature){ABUT_FEATURE_VERTEX, 0};
-    if (t.is_far) return ABUT_OK;
-    r->feature[0] = find_feature(a, mat3_tmul_vec(p.ra, t.n), t.support[0], t.face[0], o.angle);
-    r->feature[1] = find_feature(b, vec3_neg(mat3_tmul_vec(p.rb, t.n)), t.support[1], t.face[1], o.angle);
-    if (o.no_points) return ABUT_OK;
+    if (t.is_far || status != ABUT_OK) return status;
+    r->feature[0] = find_feature(a, mat3_tmul_vec(p.ra, t.n), t.support[0], t.face[0], o->angle);
+    r->feature[1] = find_feature(b, vec3_neg(mat3_tmul_vec(p.rb, t.n)), t.support[1], t.face[1], o->angle);
+    if (o->no_points) return ABUT_OK;
     convex_intersect_features(&p, &t, r);
     vec3 center = vec3_add(pose_a.position, mat3_mul_vec(p.ra, shape_center(a)));
     for (int i = 0; i < r->point_count; i++) {
         r->points[i].a = vec3_add(r->points[i].a, center);
         r->points[i].b = vec3_add(r->points[i].b, center);
     }
+    return ABUT_OK;
+}
+
+abut_status abut_convex_distance(const abut_convex *a, abut_pose pose_a, const abut_convex *b,
+                                 abut_pose pose_b, const abut_convex_options *options,
+                                 abut_convex_cache *cache, abut_convex_result *r, abut_error *error) {
+    abut_convex_options o = options ? *options : abut_default_convex_options();
+    abut_status status = check(a, &pose_a, b, &pose_b, &o, r, error);
+    if (status != ABUT_OK) return status;
+    if (!isfinite(vec3_distance(pose_a.position, pose_b.position)))
+        return fail(error, ABUT_INVALID, "the shapes are farther apart than numbers reach; move them");
+    status = convex_query(a, pose_a, b, pose_b, &o, cache, r);
+    if (status != ABUT_OK)
+        return fail(error, status,
+                    "growth distance: %d support points were not enough; are the shapes extremely flat?",
+                    r->iterations);
     return ABUT_OK;
 }
 

@@ -69,6 +69,44 @@ int32_t hull_support(const abut_hull *h, vec3 d) {
     return v;
 }
 
+/* Least and largest of d . v over all vertices, four at a time; the padding repeats the last vertex. */
+static inline __attribute__((always_inline)) void span_body(const abut_hull *h, const vec3 *d, double *least,
+                                                            double *most) {
+    const double *x = hull_x(h), *y = hull_y(h), *z = hull_z(h);
+    lanes low = {INFINITY, INFINITY, INFINITY, INFINITY}, high = -low, px, py, pz;
+    for (int32_t i = 0; i < h->padded; i += 4) {
+        memcpy(&px, x + i, sizeof px), memcpy(&py, y + i, sizeof py), memcpy(&pz, z + i, sizeof pz);
+        lanes value = px * d->x + py * d->y + pz * d->z;
+        lane_numbers less = value<low, more = value> high;
+        low = (lanes)((less & (lane_numbers)value) | (~less & (lane_numbers)low));
+        high = (lanes)((more & (lane_numbers)value) | (~more & (lane_numbers)high));
+    }
+    double a[4], b[4];
+    memcpy(a, &low, sizeof a), memcpy(b, &high, sizeof b);
+    for (int k = 1; k < 4; k++) a[0] = a[k] < a[0] ? a[k] : a[0], b[0] = b[k] > b[0] ? b[k] : b[0];
+    *least = a[0], *most = b[0];
+}
+
+static inline __attribute__((always_inline)) box box_body(const abut_hull *h, const mat3 *r) {
+    mat3 rows = mat3_transpose(*r);
+    box b;
+    span_body(h, &rows.cx, &b.lower.x, &b.upper.x);
+    span_body(h, &rows.cy, &b.lower.y, &b.upper.y);
+    span_body(h, &rows.cz, &b.lower.z, &b.upper.z);
+    return b;
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static box box_avx2(const abut_hull *h, const mat3 *r) {
+    return box_body(h, r);
+}
+box hull_box(const abut_hull *h, mat3 r) {
+    return __builtin_cpu_supports("avx2") ? box_avx2(h, &r) : box_body(h, &r);
+}
+#else
+box hull_box(const abut_hull *h, mat3 r) { return box_body(h, &r); }
+#endif
+
 int32_t hull_climb(const abut_hull *h, vec3 d, int32_t v) {
     const int32_t *start = hull_star_start(h);
     const hull_star *stars = hull_stars(h);

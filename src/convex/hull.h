@@ -88,6 +88,9 @@ int32_t hull_support(const abut_hull *h, vec3 d);
 /* The same by climbing from a vertex to better neighbours: for a start that is near. */
 int32_t hull_climb(const abut_hull *h, vec3 d, int32_t start);
 
+/* The box around the hull turned by r, from its centre. */
+box hull_box(const abut_hull *h, mat3 r);
+
 /* The feature that faces the unit direction n, near the support vertex: a face whose normal is within `angle`
  * of n, otherwise an edge orthogonal to n within `angle`, otherwise the vertex. */
 abut_feature hull_feature(const abut_hull *h, vec3 n, int32_t support, double angle);

@@ -30,6 +30,13 @@ typedef struct convex_touch {
     bool is_far, is_coincident;
 } convex_touch;
 
+/* abut_convex_distance without its checks, for callers who made the shapes and poses themselves: shapes
+ * checked once, finite poses, capacity enough.  ABUT_BUDGET: growth, normal and distance are the best bounds
+ * found, there are no points. */
+abut_status convex_query(const abut_convex *a, pose pose_a, const abut_convex *b, pose pose_b,
+                         const abut_convex_options *options, abut_convex_cache *cache,
+                         abut_convex_result *result);
+
 /* ABUT_BUDGET when the gap between the bounds did not close (curved shapes only). */
 abut_status convex_grow(const convex_pair *p, double far_distance, abut_convex_cache *cache,
                         convex_touch *out);

@@ -54,6 +54,25 @@ static void test_bounds(void **state) {
     assert_near(b.upper.y, 1.5, 1e-12);
     assert_near(b.upper.z, 2.5, 1e-12);
     collider_free(NULL, c), abut_solid_free(NULL, solid);
+    /* hulls off their origin, of few and of many vertices: no vertex outside, and of few every side is met */
+    for (int n = 10; n <= 200; n += 95) {
+        vec3 points[200];
+        for (int i = 0; i < n; i++) points[i] = vec3_add(vec3_make(3, -1, 2), support_direction(&seed));
+        assert_int_equal(abut_solid_hull(NULL, points, n, &solid, NULL), ABUT_OK);
+        c = make(abut_shape_solid(solid));
+        for (int k = 0; k < 50; k++) {
+            pose p = support_pose(&seed, 4);
+            box want = box_empty(), got = collider_bounds(c, p);
+            for (int i = 0; i < n; i++) want = box_add_point(want, pose_point(p, points[i]));
+            double slack = n <= 64 ? 1e-12 : 0.5;
+            for (int axis = 0; axis < 3; axis++) {
+                double low = vec3_at(want.lower, axis) - vec3_at(got.lower, axis),
+                       high = vec3_at(got.upper, axis) - vec3_at(want.upper, axis);
+                assert_true(low > -1e-12 && low < slack && high > -1e-12 && high < slack);
+            }
+        }
+        collider_free(NULL, c), abut_solid_free(NULL, solid);
+    }
     c = make(abut_shape_halfspace(vec3_make(0, 0, 1), 0));
     assert_false(collider_is_bounded(c));
     collider_free(NULL, c);
