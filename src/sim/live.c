@@ -1,7 +1,7 @@
 /* The live clock: creation, the step, snapshots. */
 #include "sim/live.h"
 
-enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 1 };
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 2 };
 
 abut_live_options abut_default_live_options(void) {
     return (abut_live_options){.sleep = true, .direct_rows = 192};
@@ -91,7 +91,8 @@ void live_free(live *w) {
     if (w->batch_block) mem_free(c, w->batch_block, (size_t)w->batch_capacity * sizeof(live_batch) + 64, 1);
     array_free(c, &w->contacts), array_free(c, &w->next), array_free(c, &w->near), array_free(c, &w->pairs);
     array_free(c, &w->sorting), array_free(c, &w->buckets), array_free(c, &w->unbounded);
-    array_free(c, &w->old_of), array_free(c, &w->place_of), array_free(c, &w->found_of);
+    array_free(c, &w->old_of), array_free(c, &w->place_of), array_free(c, &w->first_of);
+    array_free(c, &w->seen), array_free(c, &w->next_seen);
     array_free(c, &w->islands), array_free(c, &w->island_bodies), array_free(c, &w->island_contacts);
     array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->stages);
     array_free(c, &w->bouncing), array_free(c, &w->rows), array_free(c, &w->loose_hinges);
@@ -228,51 +229,69 @@ abut_status live_advance(abut_sim *run, double until, abut_error *error) {
     return ABUT_OK;
 }
 
-/* ---- snapshots: header, rests, contacts */
+/* ---- snapshots: header, rests, pairs, contacts */
 
 typedef struct live_header {
     uint32_t magic, version;
-    int64_t bodies, contacts;
+    int64_t bodies, seen, contacts;
 } live_header;
 
 size_t live_snapshot_size(const live *w) {
-    return sizeof(live_header) + (size_t)w->bodies * sizeof(live_rest) +
+    return sizeof(live_header) + (size_t)w->bodies * sizeof(live_rest) + (size_t)w->seen.count * sizeof(live_seen) +
            (size_t)w->contacts.count * sizeof(live_contact);
 }
 
-void live_snapshot(const live *w, void *block) {
-    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies, w->contacts.count};
-    char *at = block;
-    memcpy(at, &h, sizeof h);
-    memcpy(at += sizeof h, w->rests, (size_t)w->bodies * sizeof *w->rests);
-    at += (size_t)w->bodies * sizeof *w->rests;
-    if (w->contacts.count) memcpy(at, w->contacts.data, (size_t)w->contacts.count * sizeof *w->contacts.data);
+static char *put(char *at, const void *from, size_t bytes) {
+    if (bytes) memcpy(at, from, bytes);
+    return at + bytes;
 }
 
-static bool contacts_are_sane(const live *w, const live_contact *c, int64_t count) {
-    for (int64_t i = 0; i < count; i++)
-        if (c[i].a < 0 || c[i].a >= c[i].b || c[i].b >= w->bodies || c[i].count < 0 ||
-            c[i].count > MANIFOLD_POINTS)
-            return false;
-    return true;
+void live_snapshot(const live *w, void *block) {
+    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies, w->seen.count, w->contacts.count};
+    char *at = put(block, &h, sizeof h);
+    at = put(at, w->rests, (size_t)w->bodies * sizeof *w->rests);
+    at = put(at, w->seen.data, (size_t)w->seen.count * sizeof *w->seen.data);
+    put(at, w->contacts.data, (size_t)w->contacts.count * sizeof *w->contacts.data);
+}
+
+static bool is_sane(const live *w) {
+    int64_t total = 0;
+    for (int64_t i = 0; i < w->seen.count; i++) {
+        const live_seen *s = &w->seen.data[i];
+        if (s->a < 0 || s->a >= s->b || s->b >= w->bodies || s->contacts < 0) return false;
+        total += s->contacts;
+    }
+    for (int64_t i = 0; i < w->contacts.count; i++) {
+        const live_contact *c = &w->contacts.data[i];
+        if (c->a < 0 || c->a >= c->b || c->b >= w->bodies || c->count < 0 || c->count > MANIFOLD_POINTS) return false;
+    }
+    return total == w->contacts.count;
+}
+
+static const char *get(const char *at, void *to, size_t bytes) {
+    if (bytes) memcpy(to, at, bytes);
+    return at + bytes;
 }
 
 abut_status live_restore(live *w, const void *block, size_t size, abut_error *error) {
     live_header h;
     if (size < sizeof h) return fail(error, ABUT_INVALID, "the snapshot is too short; it is damaged");
     memcpy(&h, block, sizeof h);
-    const char *at = (const char *)block + sizeof h;
     size_t rests = (size_t)w->bodies * sizeof *w->rests;
-    bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies &&
-                h.contacts >= 0 && h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
-                size == sizeof h + rests + (size_t)h.contacts * sizeof(live_contact);
+    bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies && h.contacts >= 0 &&
+                h.seen >= 0 && h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
+                h.seen <= (int64_t)(size / sizeof(live_seen)) &&
+                size == sizeof h + rests + (size_t)h.seen * sizeof(live_seen) +
+                            (size_t)h.contacts * sizeof(live_contact);
     if (!fits) return fail(error, ABUT_INVALID, "the snapshot has the wrong size; it is damaged");
-    if (!array_reserve(w->context, &w->contacts, h.contacts + 1)) return fail_memory(error);
-    memcpy(w->rests, at, rests);
-    w->contacts.count = h.contacts;
-    if (h.contacts) memcpy(w->contacts.data, at + rests, (size_t)h.contacts * sizeof(live_contact));
-    if (!contacts_are_sane(w, w->contacts.data, h.contacts)) {
-        w->contacts.count = 0;
+    if (!array_reserve(w->context, &w->contacts, h.contacts + 1) || !array_reserve(w->context, &w->seen, h.seen + 1))
+        return fail_memory(error);
+    w->contacts.count = h.contacts, w->seen.count = h.seen;
+    const char *at = get((const char *)block + sizeof h, w->rests, rests);
+    at = get(at, w->seen.data, (size_t)h.seen * sizeof(live_seen));
+    get(at, w->contacts.data, (size_t)h.contacts * sizeof(live_contact));
+    if (!is_sane(w)) {
+        w->contacts.count = w->seen.count = 0;
         return fail(error, ABUT_INVALID, "the snapshot names bodies that do not exist; it is damaged");
     }
     /* the tree is made anew where the bodies are now */

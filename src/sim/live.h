@@ -59,11 +59,20 @@ typedef struct live_contact {
     live_point points[MANIFOLD_POINTS];
     vec3 friction, rolling; /* impulses of the last sub-step, world */
     double twist;
-    vec3 seen_position; /* of a from b when the points were found; 0 count: never */
-    quat seen_rotation;
+} live_contact;
+
+/* A pair that may touch: where it was when it was last looked at, and what that showed. */
+typedef struct live_seen {
+    int32_t a, b;
+    int32_t contacts; /* how many it has */
+    int32_t known;    /* 0: never looked at */
+    vec3 position;    /* of a's centre from b's, axes of b */
+    quat rotation;    /* of a against b */
+    double clear;     /* without contacts: so far it may move before it must be looked at again */
     abut_convex_cache cache;
     int32_t pad;
-} live_contact;
+} live_seen;
+typedef ARRAY(live_seen) live_seen_array;
 
 typedef ARRAY(live_contact) live_contact_array;
 
@@ -158,7 +167,8 @@ struct live_work {
     live_kernels kernels;
 
     /* state */
-    live_contact_array contacts;
+    live_seen_array seen;        /* of all pairs of the last step, sorted */
+    live_contact_array contacts; /* of all pairs, in the same order */
     live_rest *rests;
 
     /* scales */
@@ -198,10 +208,11 @@ struct live_work {
     bool tree_ready;
 
     /* narrow */
-    live_contact_array next;
-    int_array old_of;   /* of each pair: its first old contact, or -1 */
+    live_seen_array next_seen;
+    live_contact_array next; /* afterwards: those of the last step */
+    int_array old_of;        /* of each pair: what was seen of it, or -1 */
+    int_array first_of;      /* and the first of its old contacts */
     int_array place_of; /* of each pair: its first place in `next` */
-    int_array found_of; /* of each pair: how many contacts it has */
     atomic_int recycled;
 
     /* islands */

@@ -5,20 +5,24 @@
 
 enum { NARROW_BLOCK = 32 };
 
-/* ---- old contacts of the pairs: both lists are sorted */
+/* ---- what was seen of the pairs before: both lists are sorted */
 
-static int compare(const live_contact *c, live_pair p) { return c->a != p.a ? c->a - p.a : c->b - p.b; }
+static int compare(const live_seen *s, live_pair p) { return s->a != p.a ? s->a - p.a : s->b - p.b; }
+
+static bool reserve(live *w, int64_t n) {
+    return array_reserve(w->context, &w->old_of, n + 1) && array_reserve(w->context, &w->first_of, n + 1) &&
+           array_reserve(w->context, &w->place_of, n + 1) && array_reserve(w->context, &w->next_seen, n + 1);
+}
 
 static bool match_pairs(live *w) {
-    int64_t n = w->pairs.count, k = 0, places = 0;
-    if (!array_reserve(w->context, &w->old_of, n + 1) || !array_reserve(w->context, &w->place_of, n + 1) ||
-        !array_reserve(w->context, &w->found_of, n + 1))
-        return false;
+    int64_t n = w->pairs.count, k = 0, places = 0, first = 0;
+    if (!reserve(w, n)) return false;
     for (int64_t i = 0; i < n; i++) {
         live_pair p = w->pairs.data[i];
-        while (k < w->contacts.count && compare(&w->contacts.data[k], p) < 0) k++;
-        bool old = k < w->contacts.count && compare(&w->contacts.data[k], p) == 0;
+        for (; k < w->seen.count && compare(&w->seen.data[k], p) < 0; k++) first += w->seen.data[k].contacts;
+        bool old = k < w->seen.count && compare(&w->seen.data[k], p) == 0;
         w->old_of.data[i] = old ? (int)k : -1;
+        w->first_of.data[i] = (int)first;
         w->place_of.data[i] = (int)places;
         places += collider_room(w->colliders[w->shape_of[p.a]], w->colliders[w->shape_of[p.b]]);
     }
@@ -26,28 +30,22 @@ static bool match_pairs(live *w) {
     return array_reserve(w->context, &w->next, places);
 }
 
-static int old_count(const live *w, int old) {
-    int n = 0;
-    if (old < 0) return 0;
-    const live_contact *c = &w->contacts.data[old];
-    while (old + n < w->contacts.count && c[n].a == c->a && c[n].b == c->b) n++;
-    return n;
-}
-
 /* ---- using points again */
 
-static bool hardly_moved(const live *w, const live_contact *c) {
-    if (!w->faceted[c->a] || !w->faceted[c->b] || c->seen_rotation.w == 0) return false;
-    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
-    vec3 p = quat_unrotate(b->rotation, vec3_sub(a->center, b->center));
-    quat q = quat_mul(quat_conj(b->rotation), a->rotation), s = c->seen_rotation;
-    double tolerance = 5e-4 * w->size;
-    vec3 d = vec3_sub(p, c->seen_position);
-    double r = fmin(w->radii[c->a], w->radii[c->b]);
-    /* |q - s| is half the angle between them; b may be huge, so its turning is seen at a's distance */
-    double dq = (q.w - s.w) * (q.w - s.w) + (q.x - s.x) * (q.x - s.x) + (q.y - s.y) * (q.y - s.y) +
-                (q.z - s.z) * (q.z - s.z);
-    return vec3_length2(d) <= tolerance * tolerance && 4 * dq * r * r <= tolerance * tolerance;
+/* A bound on how far any point of one body has moved as the other sees it: by its centre, and by turning. */
+static double moved_since(const live *w, const live_seen *s) {
+    const motion *a = &w->motions[s->a], *b = &w->motions[s->b];
+    quat q = quat_mul(quat_conj(b->rotation), a->rotation), r = s->rotation;
+    vec3 p = quat_unrotate(b->rotation, vec3_sub(a->center, b->center)), d = vec3_sub(p, s->position);
+    double radius = w->radii[s->a];
+    if (!isfinite(radius)) { /* a is unbounded: b as a sees it */
+        d = vec3_sub(quat_unrotate(q, p), quat_unrotate(r, s->position));
+        radius = w->radii[s->b];
+    }
+    /* |q - r| = 2 sin(angle / 4) for the angle between the two; the chord is at most twice that */
+    double dq = (q.w - r.w) * (q.w - r.w) + (q.x - r.x) * (q.x - r.x) + (q.y - r.y) * (q.y - r.y) +
+                (q.z - r.z) * (q.z - r.z);
+    return sqrt(vec3_length2(d)) + 2 * sqrt(dq) * radius;
 }
 
 static void place_again(const live *w, live_contact *c) {
@@ -123,7 +121,7 @@ static void fill_contact(const live *w, live_contact *c, const manifold *m, cons
     c->rolling = last->rolling, c->twist = last->twist, c->flags = last->flags;
 }
 
-/* How far apart points are looked at: what the pair may come closer in this step, within bounds. */
+/* How far apart points matter: what the pair may come closer in this step, within bounds. */
 static double reach_of(const live *w, live_pair p) {
     twist a = w->motions[p.a].velocity, b = w->motions[p.b].velocity;
     double speed = vec3_distance(a.linear, b.linear);
@@ -132,46 +130,59 @@ static double reach_of(const live *w, live_pair p) {
     return w->reach + fmin(speed * w->dt, 0.25 * w->size);
 }
 
-static int collide(live *w, live_pair p, const live_contact *old, int count, live_contact *out, int room) {
+static double least_gap(const manifold *m) {
+    double least = INFINITY;
+    for (int i = 0; i < m->count; i++) least = fmin(least, m->points[i].gap);
+    return least;
+}
+
+/* Looks a little farther than it must, so that a pair that is apart need not be looked at again soon. */
+static void collide(live *w, live_pair p, const live_contact *old, int count, live_seen *seen, live_contact *out,
+                    int room) {
     manifold found[COLLIDER_ROOM];
     manifold_config config = manifold_default_config();
-    config.reach = reach_of(w, p);
-    abut_convex_cache cache = {0};
-    if (old) cache = old->cache;
+    double reach = reach_of(w, p), farther = 0.05 * w->size, least = INFINITY;
+    config.reach = reach + farther;
     int n = collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a),
-                             w->colliders[w->shape_of[p.b]], live_pose(w, p.b), &config, &cache, 1, found,
+                             w->colliders[w->shape_of[p.b]], live_pose(w, p.b), &config, &seen->cache, 1, found,
                              room < COLLIDER_ROOM ? room : COLLIDER_ROOM);
     const motion *a = &w->motions[p.a], *b = &w->motions[p.b];
-    live_contact empty = {.a = p.a,
-                          .b = p.b,
-                          .seen_position = quat_unrotate(b->rotation, vec3_sub(a->center, b->center)),
-                          .seen_rotation = quat_mul(quat_conj(b->rotation), a->rotation)};
-    int kept = 0;
+    seen->position = quat_unrotate(b->rotation, vec3_sub(a->center, b->center));
+    seen->rotation = quat_mul(quat_conj(b->rotation), a->rotation);
+    seen->known = 1, seen->contacts = 0;
     for (int k = 0; k < n; k++) {
-        if (found[k].count == 0) continue;
-        out[kept] = empty;
-        fill_contact(w, &out[kept++], &found[k], old, count, n == 1 && count == 1);
+        double gap = least_gap(&found[k]);
+        least = fmin(least, gap);
+        if (gap > reach) continue;
+        live_contact *c = &out[seen->contacts++];
+        memset(c, 0, sizeof *c);
+        c->a = p.a, c->b = p.b;
+        fill_contact(w, c, &found[k], old, count, n == 1 && count == 1);
     }
-    if (kept == 0) out[kept++] = empty, out[0].seen_rotation.w = 0;
-    out[0].cache = cache;
-    return kept;
+    seen->clear = fmin(least - reach, farther);
 }
 
 static void narrow_pair(live *w, int64_t i) {
     live_pair p = w->pairs.data[i];
-    int old = w->old_of.data[i], count = old_count(w, old), place = w->place_of.data[i];
-    int room = w->place_of.data[i + 1] - place;
+    int old = w->old_of.data[i], place = w->place_of.data[i], room = w->place_of.data[i + 1] - place;
     live_contact *out = &w->next.data[place];
-    const live_contact *from = old >= 0 ? &w->contacts.data[old] : NULL;
-    bool asleep = !w->movable[p.a + 1] && !w->movable[p.b + 1];
-    if (from && count <= room && (asleep || hardly_moved(w, from))) {
-        memcpy(out, from, (size_t)count * sizeof *out);
-        for (int k = 0; k < count && !asleep; k++) place_again(w, &out[k]);
-        w->found_of.data[i] = count;
-        atomic_fetch_add_explicit(&w->recycled, 1, memory_order_relaxed);
+    live_seen *seen = &w->next_seen.data[i];
+    *seen = (live_seen){.a = p.a, .b = p.b};
+    if (old >= 0) *seen = w->seen.data[old];
+    const live_contact *from = w->contacts.data ? &w->contacts.data[w->first_of.data[i]] : NULL;
+    int count = seen->contacts;
+    bool asleep = !w->movable[p.a + 1] && !w->movable[p.b + 1], again = seen->known && asleep;
+    if (seen->known && !asleep) {
+        bool faceted = w->faceted[p.a] && w->faceted[p.b];
+        again = moved_since(w, seen) <= (count == 0 ? seen->clear : faceted ? 5e-4 * w->size : -1);
+    }
+    if (!again) {
+        collide(w, p, from, count, seen, out, room);
         return;
     }
-    w->found_of.data[i] = collide(w, p, from, count, out, room);
+    if (count) memcpy(out, from, (size_t)count * sizeof *out);
+    for (int k = 0; k < count && !asleep; k++) place_again(w, &out[k]);
+    atomic_fetch_add_explicit(&w->recycled, 1, memory_order_relaxed);
 }
 
 static void narrow_block(void *argument, int block) {
@@ -184,13 +195,16 @@ static void narrow_block(void *argument, int block) {
 static void close_up(live *w) {
     int64_t n = 0;
     for (int64_t i = 0; i < w->pairs.count; i++) {
-        int place = w->place_of.data[i], count = w->found_of.data[i];
-        if (place != n) memmove(&w->next.data[n], &w->next.data[place], (size_t)count * sizeof *w->next.data);
+        int place = w->place_of.data[i], count = w->next_seen.data[i].contacts;
+        if (place != n && count)
+            memmove(&w->next.data[n], &w->next.data[place], (size_t)count * sizeof *w->next.data);
         n += count;
     }
-    w->next.count = n;
+    w->next.count = n, w->next_seen.count = w->pairs.count;
     live_contact_array swap = w->contacts;
     w->contacts = w->next, w->next = swap;
+    live_seen_array other = w->seen;
+    w->seen = w->next_seen, w->next_seen = other;
 }
 
 static void count_points(live *w) {
