@@ -114,8 +114,8 @@ static live_softness make_soft(double hertz, double damping, double h) {
 static void begin_step(live *w, double dt) {
     w->motions = run_motions(w->run->state);
     w->dt = dt, w->h = dt / w->substeps;
-    w->soft = make_soft(0.125 / w->h, 10, w->h);
-    w->soft_static = make_soft(0.125 / w->h, 10, w->h);
+    w->soft = make_soft(0.14 / w->h, 10, w->h);
+    w->soft_static = make_soft(0.14 / w->h, 10, w->h);
     w->joint_rate = 0.2 / w->h, w->direct_rate = 0.2 / w->h;
     for (int i = 0; i < w->bodies; i++)
         w->movable[i + 1] = w->model->bodies[i].movable && !w->rests[i].asleep;
@@ -237,8 +237,8 @@ typedef struct live_header {
 } live_header;
 
 size_t live_snapshot_size(const live *w) {
-    return sizeof(live_header) + (size_t)w->bodies * sizeof(live_rest) + (size_t)w->seen.count * sizeof(live_seen) +
-           (size_t)w->contacts.count * sizeof(live_contact);
+    return sizeof(live_header) + (size_t)w->bodies * sizeof(live_rest) +
+           (size_t)w->seen.count * sizeof(live_seen) + (size_t)w->contacts.count * sizeof(live_contact);
 }
 
 static char *put(char *at, const void *from, size_t bytes) {
@@ -263,7 +263,8 @@ static bool is_sane(const live *w) {
     }
     for (int64_t i = 0; i < w->contacts.count; i++) {
         const live_contact *c = &w->contacts.data[i];
-        if (c->a < 0 || c->a >= c->b || c->b >= w->bodies || c->count < 0 || c->count > MANIFOLD_POINTS) return false;
+        if (c->a < 0 || c->a >= c->b || c->b >= w->bodies || c->count < 0 || c->count > MANIFOLD_POINTS)
+            return false;
     }
     return total == w->contacts.count;
 }
@@ -278,13 +279,14 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     if (size < sizeof h) return fail(error, ABUT_INVALID, "the snapshot is too short; it is damaged");
     memcpy(&h, block, sizeof h);
     size_t rests = (size_t)w->bodies * sizeof *w->rests;
-    bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies && h.contacts >= 0 &&
-                h.seen >= 0 && h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
+    bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies &&
+                h.contacts >= 0 && h.seen >= 0 && h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
                 h.seen <= (int64_t)(size / sizeof(live_seen)) &&
                 size == sizeof h + rests + (size_t)h.seen * sizeof(live_seen) +
                             (size_t)h.contacts * sizeof(live_contact);
     if (!fits) return fail(error, ABUT_INVALID, "the snapshot has the wrong size; it is damaged");
-    if (!array_reserve(w->context, &w->contacts, h.contacts + 1) || !array_reserve(w->context, &w->seen, h.seen + 1))
+    if (!array_reserve(w->context, &w->contacts, h.contacts + 1) ||
+        !array_reserve(w->context, &w->seen, h.seen + 1))
         return fail_memory(error);
     w->contacts.count = h.contacts, w->seen.count = h.seen;
     const char *at = get((const char *)block + sizeof h, w->rests, rests);

@@ -112,7 +112,8 @@ typedef struct live_batch {
     lanes twist, twist_mass, spinning;
     lanes3 rolling;
     lanes rolling_mass, rolling_limit;
-    lanes rate, scale, soften; /* soft contact: bias rate, mass scale, impulse scale */
+    lanes rate, scale, soften;                        /* soft contact: bias rate, mass scale, impulse scale */
+    lanes coupling[MANIFOLD_POINTS][MANIFOLD_POINTS]; /* normal velocity of point i by an impulse at j <= i */
     live_lane_point point[MANIFOLD_POINTS];
 } live_batch;
 
@@ -212,7 +213,7 @@ struct live_work {
     live_contact_array next; /* afterwards: those of the last step */
     int_array old_of;        /* of each pair: what was seen of it, or -1 */
     int_array first_of;      /* and the first of its old contacts */
-    int_array place_of; /* of each pair: its first place in `next` */
+    int_array place_of;      /* of each pair: its first place in `next` */
     atomic_int recycled;
 
     /* islands */

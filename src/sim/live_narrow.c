@@ -137,15 +137,15 @@ static double least_gap(const manifold *m) {
 }
 
 /* Looks a little farther than it must, so that a pair that is apart need not be looked at again soon. */
-static void collide(live *w, live_pair p, const live_contact *old, int count, live_seen *seen, live_contact *out,
-                    int room) {
+static void collide(live *w, live_pair p, const live_contact *old, int count, live_seen *seen,
+                    live_contact *out, int room) {
     manifold found[COLLIDER_ROOM];
     manifold_config config = manifold_default_config();
     double reach = reach_of(w, p), farther = 0.05 * w->size, least = INFINITY;
     config.reach = reach + farther;
     int n = collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a),
-                             w->colliders[w->shape_of[p.b]], live_pose(w, p.b), &config, &seen->cache, 1, found,
-                             room < COLLIDER_ROOM ? room : COLLIDER_ROOM);
+                             w->colliders[w->shape_of[p.b]], live_pose(w, p.b), &config, &seen->cache, 1,
+                             found, room < COLLIDER_ROOM ? room : COLLIDER_ROOM);
     const motion *a = &w->motions[p.a], *b = &w->motions[p.b];
     seen->position = quat_unrotate(b->rotation, vec3_sub(a->center, b->center));
     seen->rotation = quat_mul(quat_conj(b->rotation), a->rotation);

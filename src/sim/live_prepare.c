@@ -1,6 +1,7 @@
 /* Between contacts and batches: lanes of a batch from its contacts, and impulses back into them. */
 #include "sim/live.h"
 
+#define STEADY_PART    0.8
 #define STEADY_SECONDS 0.25 /* in which a load becomes the usual one */
 
 static void set3(lanes3 *v, int lane, vec3 x) { v->x[lane] = x.x, v->y[lane] = x.y, v->z[lane] = x.z; }
@@ -89,6 +90,7 @@ static void store_lane(live *w, const live_batch *batch, int lane, live_contact 
     double pressure = 0;
     /* the mean load of the manifold, not that of each point: tilting must go on meeting the springs, or tall
      * stacks lean over bit by bit */
+    /* most of it, not all, so that loads do not wander from one support to the other for good */
     double share = w->dt / (w->dt + STEADY_SECONDS);
     for (int i = 0; i < c->count; i++) {
         live_point *p = &c->points[i];
@@ -96,7 +98,7 @@ static void store_lane(live *w, const live_batch *batch, int lane, live_contact 
         pressure += p->normal;
     }
     for (int i = 0; i < c->count; i++)
-        c->points[i].steady += share * (pressure / c->count - c->points[i].steady);
+        c->points[i].steady += share * (STEADY_PART * pressure / c->count - c->points[i].steady);
     vec3 f = vec3_scale(get3(&batch->t1, lane), batch->friction1[lane]);
     c->friction = vec3_axpy(f, batch->friction2[lane], get3(&batch->t2, lane));
     c->twist = batch->twist[lane], c->rolling = get3(&batch->rolling, lane);

@@ -10,40 +10,45 @@ abut_status live_emit(live *w, abut_event e, abut_error *error) {
 /* ---- contacts made and lost */
 
 typedef struct touched {
-    bool pressed;
     vec3 point, normal, impulse;
 } touched;
 
-/* Sums up the contacts of one pair; returns how many there are. */
-static int64_t sum_pair(const live *w, const live_contact_array *list, int64_t first, touched *t) {
+/* How many contacts the pair at `first` has, and whether it is pressed. */
+static int64_t count_pair(const live_contact_array *list, int64_t first, bool *pressed) {
     const live_contact *c = &list->data[first];
     int64_t n = 0;
-    double most = 0;
-    *t = (touched){0};
-    for (; first + n < list->count && c[n].a == c->a && c[n].b == c->b; n++) {
-        if (!(c[n].flags & LIVE_TOUCHING)) continue;
-        t->pressed = true;
-        t->impulse = vec3_add(t->impulse, c[n].friction);
-        for (int i = 0; i < c[n].count; i++) {
-            const live_point *p = &c[n].points[i];
-            const motion *a = &w->motions[c->a];
-            t->impulse = vec3_axpy(t->impulse, p->normal, c[n].normal);
-            if (p->normal <= most) continue;
-            most = p->normal, t->normal = c[n].normal;
-            t->point = vec3_add(a->center, quat_rotate(a->rotation, p->on_a));
-        }
-    }
+    *pressed = false;
+    for (; first + n < list->count && c[n].a == c->a && c[n].b == c->b; n++)
+        *pressed |= (c[n].flags & LIVE_TOUCHING) != 0;
     return n;
 }
 
-static abut_status tell(live *w, const live_contact *c, abut_event_kind kind, const touched *t,
-                        abut_error *error) {
+/* The impulse of a pair's contacts, and where it is largest. */
+static touched sum_pair(const live *w, const live_contact *c, int64_t n) {
+    touched t = {0};
+    const motion *a = &w->motions[c->a];
+    double most = 0;
+    for (int64_t k = 0; k < n; k++) {
+        t.impulse = vec3_add(t.impulse, c[k].friction);
+        for (int i = 0; i < c[k].count; i++) {
+            const live_point *p = &c[k].points[i];
+            t.impulse = vec3_axpy(t.impulse, p->normal, c[k].normal);
+            if (p->normal <= most) continue;
+            most = p->normal, t.normal = c[k].normal;
+            t.point = vec3_add(a->center, quat_rotate(a->rotation, p->on_a));
+        }
+    }
+    return t;
+}
+
+static abut_status tell(live *w, const live_contact *c, int64_t n, abut_event_kind kind, abut_error *error) {
+    touched t = sum_pair(w, c, n);
     abut_event e = {.time = w->run->state->time,
                     .kind = kind,
                     .body = {c->a, c->b},
-                    .point = t->point,
-                    .normal = t->normal,
-                    .impulse = t->impulse,
+                    .point = t.point,
+                    .normal = t.normal,
+                    .impulse = t.impulse,
                     .count = 1};
     return live_emit(w, e, error);
 }
@@ -56,11 +61,12 @@ abut_status live_report(live *w, abut_error *error) {
         const live_contact *now = i < w->contacts.count ? &w->contacts.data[i] : NULL;
         const live_contact *old = k < w->next.count ? &w->next.data[k] : NULL;
         int order = !now ? 1 : !old ? -1 : now->a != old->a ? now->a - old->a : now->b - old->b;
-        touched t = {0}, before = {0};
-        if (order <= 0) i += sum_pair(w, &w->contacts, i, &t);
-        if (order >= 0) k += sum_pair(w, &w->next, k, &before);
-        if (t.pressed && !before.pressed) status = tell(w, now, ABUT_EVENT_CONTACT_MADE, &t, error);
-        if (!t.pressed && before.pressed) status = tell(w, old, ABUT_EVENT_CONTACT_LOST, &before, error);
+        bool is = false, was = false;
+        int64_t n = order <= 0 ? count_pair(&w->contacts, i, &is) : 0;
+        int64_t m = order >= 0 ? count_pair(&w->next, k, &was) : 0;
+        i += n, k += m;
+        if (is && !was) status = tell(w, now, n, ABUT_EVENT_CONTACT_MADE, error);
+        if (was && !is) status = tell(w, old, m, ABUT_EVENT_CONTACT_LOST, error);
     }
     return status;
 }

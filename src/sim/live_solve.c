@@ -74,13 +74,17 @@ LANES_INLINE void drag(const live_batch *c, lanes3 f, lanes3 t, quad *q) {
 
 /* ---- prepare: masses from arms */
 
-LANES_INLINE void prepare_point(const live_batch *c, live_lane_point *k) {
+LANES_INLINE void prepare_point(live_batch *c, int i) {
+    live_lane_point *k = &c->point[i];
     lanes3 ra = k->ja, rb = k->jb; /* the arms stand here until now */
     lanes3 d = lanes_sub3(ra, c->ra);
     k->lever = lanes_sqrt(lanes_dot(d, d));
     k->ja = lanes_cross(ra, c->n), k->jb = lanes_cross(rb, c->n);
-    lanes m = c->inverse_a + c->inverse_b + lanes_dot(k->ja, lanes_mul_sym(&c->inertia_a, k->ja)) +
-              lanes_dot(k->jb, lanes_mul_sym(&c->inertia_b, k->jb));
+    lanes3 wa = lanes_mul_sym(&c->inertia_a, k->ja), wb = lanes_mul_sym(&c->inertia_b, k->jb);
+    for (int j = 0; j <= i; j++)
+        c->coupling[i][j] =
+            c->inverse_a + c->inverse_b + lanes_dot(c->point[j].ja, wa) + lanes_dot(c->point[j].jb, wb);
+    lanes m = c->coupling[i][i];
     k->mass = lanes_pick(m > 0, 1 / m, lanes_all(0));
 }
 
@@ -104,7 +108,7 @@ LANES_INLINE lanes spin_bound(const live_batch *c) {
 
 LANES_INLINE void prepare_batch(live_batch *c) {
     lanes zero = lanes_all(0), one = lanes_all(1);
-    for (int i = 0; i < c->points; i++) prepare_point(c, &c->point[i]);
+    for (int i = 0; i < c->points; i++) prepare_point(c, i);
     lanes a = mobility(c, c->t1, c->t1, one), b = mobility(c, c->t1, c->t2, zero);
     lanes d = mobility(c, c->t2, c->t2, one), det = a * d - b * b;
     lanes inverse = lanes_pick(det > 0, 1 / det, zero);
@@ -132,20 +136,45 @@ LANES_INLINE void warm_batches(const live_batch *batches, int count, live_veloci
 
 /* ---- solve */
 
-LANES_INLINE void solve_normal(live_batch *c, live_lane_point *k, const quad *moved, lanes inverse_h,
-                               lanes most, bool relax, quad *q) {
-    lanes zero = lanes_all(0), one = lanes_all(1);
-    lanes gap = k->gap + lanes_dot(c->n, lanes_sub3(moved->va, moved->vb)) + lanes_dot(k->ja, moved->wa) -
-                lanes_dot(k->jb, moved->wb);
-    lanes u = lanes_dot(c->n, lanes_sub3(q->va, q->vb)) + lanes_dot(k->ja, q->wa) - lanes_dot(k->jb, q->wb);
-    lanes_mask apart = gap > 0;
-    lanes bias = lanes_pick(apart, gap * inverse_h, relax ? zero : lanes_max(c->rate * gap, -most));
-    lanes scale = relax ? one : lanes_pick(apart, one, c->scale);
-    lanes soften = relax ? zero : lanes_pick(apart, zero, c->soften);
-    lanes p = lanes_max(k->impulse - k->mass * scale * (u + bias) - soften * (k->impulse - k->steady), zero);
-    lanes change = p - k->impulse;
-    k->impulse = p;
-    push(c, k, change, q);
+/* The normal impulses of a manifold: forth and back over its points, among themselves by their couplings,
+ * then their sum on the bodies. */
+LANES_INLINE void solve_normals(live_batch *c, int count, const quad *moved, lanes inverse_h, lanes most,
+                                bool relax, quad *q) {
+    lanes zero = lanes_all(0), one = lanes_all(1), u[MANIFOLD_POINTS], p[MANIFOLD_POINTS],
+          scale[MANIFOLD_POINTS], soften[MANIFOLD_POINTS];
+    lanes slip = lanes_dot(c->n, lanes_sub3(q->va, q->vb)),
+          shift = lanes_dot(c->n, lanes_sub3(moved->va, moved->vb));
+    for (int i = 0; i < count; i++) {
+        const live_lane_point *k = &c->point[i];
+        lanes gap = k->gap + shift + lanes_dot(k->ja, moved->wa) - lanes_dot(k->jb, moved->wb);
+        lanes_mask apart = gap > 0;
+        lanes bias = lanes_pick(apart, gap * inverse_h, relax ? zero : lanes_max(c->rate * gap, -most));
+        u[i] = slip + lanes_dot(k->ja, q->wa) - lanes_dot(k->jb, q->wb) + bias;
+        scale[i] = relax ? k->mass : k->mass * lanes_pick(apart, one, c->scale);
+        soften[i] = relax ? zero : lanes_pick(apart, zero, c->soften);
+        p[i] = k->impulse;
+    }
+    for (int sweep = 0; sweep < 2; sweep++)
+        for (int n = 0; n < count; n++) {
+            int i = sweep ? count - 1 - n : n;
+            lanes next = lanes_max(p[i] - scale[i] * u[i] - soften[i] * (p[i] - c->point[i].steady), zero);
+            lanes change = next - p[i];
+            p[i] = next;
+            for (int j = 0; j < count; j++) u[j] += (j <= i ? c->coupling[i][j] : c->coupling[j][i]) * change;
+        }
+    lanes sum = zero;
+    lanes3 ta = {zero, zero, zero}, tb = ta;
+    for (int i = 0; i < count; i++) {
+        live_lane_point *k = &c->point[i];
+        lanes change = p[i] - k->impulse;
+        k->impulse = p[i];
+        sum += change;
+        ta = lanes_axpy3(ta, change, k->ja), tb = lanes_axpy3(tb, change, k->jb);
+    }
+    q->va = lanes_axpy3(q->va, sum * c->inverse_a, c->n);
+    q->vb = lanes_axpy3(q->vb, -sum * c->inverse_b, c->n);
+    q->wa = lanes_add3(q->wa, lanes_mul_sym(&c->inertia_a, ta));
+    q->wb = lanes_sub3(q->wb, lanes_mul_sym(&c->inertia_b, tb));
 }
 
 /* The force in the plane: the 2 x 2 problem without the cone, then back to the cone. */
@@ -201,10 +230,13 @@ LANES_INLINE void solve_batches(live_batch *batches, int count, live_velocity *a
     for (int k = 0; k < count; k++) {
         live_batch *c = &batches[k];
         quad q = gather_both(c, all), moved = gather_both(c, displaced);
-        /* friction with the pressure that was there before the spring pushed, or after relaxing */
-        if (!relax) solve_tangential(c, &q);
-        for (int i = 0; i < c->points; i++) solve_normal(c, &c->point[i], &moved, rate, limit, relax, &q);
-        if (relax) solve_tangential(c, &q);
+        solve_tangential(c, &q);
+        switch (c->points) { /* each case with its loops unrolled */
+        case 1: solve_normals(c, 1, &moved, rate, limit, relax, &q); break;
+        case 2: solve_normals(c, 2, &moved, rate, limit, relax, &q); break;
+        case 3: solve_normals(c, 3, &moved, rate, limit, relax, &q); break;
+        default: solve_normals(c, 4, &moved, rate, limit, relax, &q); break;
+        }
         scatter_both(c, all, movable, &q);
     }
 }
