@@ -392,7 +392,7 @@ static bool obey(wishes *w, const json_t *m) {
 }
 
 bool view_live_message(view_live *l, const char *text, size_t size) {
-    json_t *message = json_loadb(text, size, 0, NULL);
+    json_t *message = json_loadb(text, size, 0, NULL); /* refuses what is nested too deep */
     pthread_mutex_lock(&l->mutex);
     wishes changed = l->wish;
     bool good = json_is_object(message) && obey(&changed, message);

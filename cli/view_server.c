@@ -350,7 +350,7 @@ static int open_port(view_server *s) {
     const char *options[] = {"listening_ports",
                              ports,
                              "num_threads",
-                             "48",
+                             "200",
                              "request_timeout_ms",
                              "2000",
                              "websocket_timeout_ms",

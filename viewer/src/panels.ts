@@ -1,8 +1,11 @@
 // Lists and numbers beside the picture: the tree of bodies, the details of what is selected.
 import type { AbutEvent, Contact, Head, Numbers } from "./data";
-import { h, icon, num, size, vec } from "./dom";
+import { h, icon, num, size, vec as line } from "./dom";
 import { DIMENSION_COLORS, STATE_COLORS } from "./overlay";
 import { EVENT_COLORS } from "./timeline";
+
+// Vectors keep to one line: spaces that do not break.
+const vec = (v: ArrayLike<number>) => line(v, 4).replace(/ /g, "\u00a0");
 
 const DIMENSIONS = ["point", "line", "area"];
 
@@ -120,7 +123,7 @@ export function bodyDetails(head: Head, body: number, frame: Numbers | null, con
   const b = head.bodies[body], n = head.numbers, m = frame?.subarray(body * n, (body + 1) * n);
   const rows: [string, string][] = [["shape", b.shape], ["mass", b.mass == null ? (b.fixed ? "fixed" : "kinematic") : `${num(b.mass)} kg`]];
   if (m) {
-    rows.push(["centre of mass", `${vec(m.subarray(0, 3))} m`], ["orientation", vec(m.subarray(3, 7))]);
+    rows.push(["centre of mass", `${vec(m.subarray(0, 3))}\u00a0m`], ["orientation", vec(m.subarray(3, 7))]);
     rows.push(["velocity", `${vec(m.subarray(7, 10))} m/s`], ["speed", `${num(size(m.subarray(7, 10)))} m/s`]);
     rows.push(["spin", `${vec(m.subarray(10, 13))} rad/s`]);
     if (n >= 19) rows.push(["acceleration", `${vec(m.subarray(13, 16))} m/s²`], ["spin rate", `${vec(m.subarray(16, 19))} rad/s²`]);
@@ -134,7 +137,7 @@ export function bodyDetails(head: Head, body: number, frame: Numbers | null, con
 export function eventDetails(head: Head, e: AbutEvent, regions: Contact[] | null, actions: DetailActions): HTMLElement {
   const rows: [string, string][] = [["time", `${num(e.time, 12)} s`]];
   if (e.entities[0] !== "none") rows.push(["entities", `${e.entities[0]} ${e.entities[1]}, ${e.entities[2]} ${e.entities[3]}`]);
-  if (size(e.normal) > 0) rows.push(["point", `${vec(e.point)} m`], ["normal", vec(e.normal)]);
+  if (size(e.normal) > 0) rows.push(["point", `${vec(e.point)}\u00a0m`], ["normal", vec(e.normal)]);
   if (size(e.impulse) > 0) rows.push(["impulse on A", `${vec(e.impulse)} N s`], ["size", `${num(size(e.impulse), 9)} N s`]);
   if (e.before || e.after) {
     rows.push(["energy before", `${num(e.before, 9)} J`], ["energy after", `${num(e.after, 9)} J`]);
@@ -153,7 +156,7 @@ export function overviewDetails(head: Head, contacts: Contact[], actions: Detail
   for (const [key, value] of Object.entries(audit)) rows.push([name(key), typeof value === "number" ? num(value, 4) : value === true ? "yes" : value === false ? "no" : String(value)]);
   return h("section", { id: "details-overview" }, h("h3", {}, head.title || head.scene),
     table([["scene", head.scene], ["clock", head.mode], ["status", head.status], ["bodies", String(head.bodies.length)],
-      ...(head.live ? [] : [["frames", String(head.frames)] as [string, string], ["touching distance", `${num(head.touching ?? 0, 3)} m`] as [string, string]])]),
+      ...(head.live ? [] : [["frames", String(head.frames)] as [string, string], ["touching distance", `${num(head.touching ?? 0, 3)}\u00a0m`] as [string, string]])]),
     ...(rows.length && !head.live ? [h("h4", {}, "Audit"), table(rows)] : []),
     h("h4", {}, `Contacts now (${contacts.length})`), ...contacts.slice(0, 30).map((c) => contactLine(head, c, actions)),
     ...(head.source ? [h("details", { class: "source" }, h("summary", {}, "Scene file"), h("pre", {}, head.source))] : []));

@@ -133,6 +133,8 @@ export class Stage {
     this.renderer.shadowMap.needsUpdate = true;
     const side = head.bodies.length > 300 || this.isSlow() ? 1024 : 2048;
     this.sun.shadow.mapSize.set(side, side);
+    this.sun.shadow.map?.dispose();
+    this.sun.shadow.map = null;
     this.setTheme(this.theme);
     this.place();
   }

@@ -1,0 +1,383 @@
+// The page in a browser: node viewer/tests/run.mjs ABUT OUT [WORD]
+// Starts `abut view`, looks at the page with Chromium (headless, software GL), and compares what the page shows with what the
+// other commands print.  Pictures go to OUT.  WORD: only the tests whose name has it.  Exit 77 where the browser is missing.
+import assert from "node:assert/strict";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url)), viewer = join(here, ".."), source = join(viewer, "..");
+const abut = resolve(process.argv[2]), out = resolve(process.argv[3]), word = process.argv[4] ?? "";
+const chromiumPath = process.env.CHROMIUM || "/usr/bin/chromium";
+const skip = (why) => (console.log(`skipped: ${why}`), process.exit(77));
+if (!existsSync(chromiumPath)) skip(`${chromiumPath} is missing; apt-get install chromium`);
+if (!existsSync(join(viewer, "node_modules", "playwright-core"))) {
+  const done = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"], { cwd: viewer, stdio: "inherit" });
+  if (done.status !== 0) skip("npm ci found no packages");
+}
+const { chromium } = await import(join(viewer, "node_modules", "playwright-core", "index.mjs"));
+mkdirSync(out, { recursive: true });
+
+const run = (...args) => execFileSync(abut, args, { encoding: "utf8", maxBuffer: 1 << 28 });
+const json = (...args) => JSON.parse(run(...args, "--json"));
+const scene = (name) => join(source, "scenes", `${name}.lua`);
+const record = (name, ...more) => {
+  const file = join(out, `${name}.abut`);
+  run("run", scene(name), "-o", file, "-q", ...more);
+  return file;
+};
+// The state of a body at a time, from `abut track`.
+const track = (file, body, time) => {
+  const row = run("track", file, "--body", body, "--at", String(time)).trim().split("\n").pop().split(",").map(Number);
+  return { center: row.slice(1, 4), quaternion: row.slice(4, 8), velocity: row.slice(8, 11) };
+};
+const near = (a, b, tolerance, what) => assert.ok(Math.abs(a - b) <= tolerance, `${what}: ${a} is not ${b}`);
+const nearAll = (a, b, tolerance, what) => [...b].forEach((x, i) => near(a[i], x, tolerance, `${what}[${i}]`));
+
+const servers = [];
+async function serve(...args) {
+  const child = spawn(abut, ["view", ...args, "--no-browser"], { stdio: ["ignore", "pipe", "ignore"] });
+  servers.push(child);
+  const address = await new Promise((done, fail) => {
+    let text = "";
+    child.stdout.on("data", (d) => (text += d).includes("\n") && done(text.trim()));
+    child.on("exit", () => fail(new Error("abut view ended")));
+  });
+  return address;
+}
+
+const browser = await chromium.launch({
+  executablePath: chromiumPath,
+  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--disable-dev-shm-usage"],
+});
+const problems = [];
+async function open(address, width = 1100, height = 720) {
+  const page = await browser.newPage({ viewport: { width, height } });
+  page.setDefaultTimeout(60000);
+  page.on("pageerror", (e) => problems.push(`error in the page: ${e.message}`));
+  page.on("console", (m) => m.type() === "error" && problems.push(`console: ${m.text()}`));
+  page.on("request", (r) => {
+    const url = r.url();
+    if (!url.startsWith(new URL(address).origin) && !/^(data|blob):/.test(url) && url !== address) problems.push(`request to ${url}`);
+  });
+  await page.goto(address);
+  await page.waitForFunction(() => window.abut?.loaded || document.querySelector(".cards, .failure"));
+  return page;
+}
+const state = (page) => page.evaluate(() => ({
+  time: abut.time, playing: abut.playing, frames: abut.motion.frames, drawn: abut.stage.drawn, shown: abut.overlay.shown,
+  contacts: abut.contacts.length, frame: Array.from(abut.frame), numbers: abut.head.numbers, event: abut.selectedEvent, body: abut.selectedBody,
+}));
+const cells = (page, section) => page.$$eval(`${section} tr`, (rows) => Object.fromEntries(rows.map((r) => [r.cells[0].textContent, r.cells[1].textContent])));
+const number = (text) => Number(text.replace(/\u2212/g, "-").replace(/\s.*$/s, ""));
+const numbers = (text) => text.replace(/\u2212/g, "-").split(/[,\s]+/).map(Number).filter((x) => !Number.isNaN(x));
+const picture = (page) => page.evaluate(() => abut.stage.picture());
+const shoot = (page, name) => page.screenshot({ path: join(out, `${name}.png`) });
+
+const tests = [];
+const test = (name, body) => tests.push([name, body]);
+const demo = record("demo");
+
+test("a recording opens with its bodies, frames and audit", async () => {
+  const page = await open(await serve(demo));
+  const s = await state(page), summary = json("events", demo);
+  assert.equal(s.frames, 121);
+  assert.equal(await page.locator("#tree .row").count(), 4);
+  assert.equal(await page.locator("#audit").textContent(), "promises kept");
+  assert.equal(await page.evaluate(() => abut.motion.events.length), summary.events.length);
+  assert.match(await page.locator("#clock").textContent(), /t = 0\.0000 s +frame 0 \/ 120/);
+  const energy = run("energy", demo).trim().split("\n").slice(1).map((l) => l.split(",").map(Number));
+  const shown = await page.evaluate(() => abut.plots.last.system);
+  energy.forEach((row, k) => near(shown[0][k], row[1], 1e-12 * Math.abs(row[1]) + 1e-12, `kinetic energy of frame ${k}`));
+  energy.forEach((row, k) => near(shown[2][k], row[4], 1e-12 * Math.abs(row[4]) + 1e-12, `total energy of frame ${k}`));
+  await shoot(page, "recording");
+  await page.close();
+});
+
+test("play, pause, step by frame, speed", async () => {
+  const page = await open(await serve(demo));
+  await page.click("#play");
+  await page.waitForFunction(() => abut.time > 0.2);
+  await page.click("#play");
+  const paused = (await state(page)).time;
+  await page.waitForTimeout(300);
+  const s = await state(page);
+  assert.equal(s.time, paused);
+  assert.ok(!s.playing && s.drawn > 2);
+  await page.evaluate(() => abut.seek(0.5));
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => abut.time > 0.5);
+  near((await state(page)).time, 31 / 60, 1e-9, "one frame on");
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForFunction(() => abut.time < 0.51);
+  near((await state(page)).time, 30 / 60, 1e-9, "one frame back");
+  await page.keyboard.press("+");
+  assert.equal(await page.locator("#speed").inputValue(), "2");
+  await page.keyboard.press("End");
+  await page.waitForFunction(() => abut.time === 2);
+  await page.close();
+});
+
+test("scrubbing shows the recorded state", async () => {
+  const page = await open(await serve(demo));
+  const box = await page.locator("#timeline").boundingBox();
+  await page.mouse.move(box.x + 70, box.y + 6);
+  await page.mouse.down();
+  for (const part of [0.2, 0.8, 0.4]) await page.mouse.move(box.x + 62 + part * (box.width - 86), box.y + 6);
+  await page.mouse.up();
+  await page.waitForFunction(() => Math.abs(abut.time - 0.8) < 0.03);
+  for (const k of [0, 17, 60, 120]) {
+    await page.evaluate((t) => abut.seek(t), k / 60);
+    await page.waitForFunction((t) => Math.abs(abut.time - t) < 1e-9, k / 60);
+    const s = await state(page);
+    for (const [i, name] of ["floor", "block", "bouncing", "sliding"].entries()) {
+      const want = track(demo, name, k / 60);
+      nearAll(s.frame.slice(i * s.numbers, i * s.numbers + 3), want.center, 1e-12, `${name} at frame ${k}`);
+    }
+  }
+  await page.close();
+});
+
+test("click an impact: its instant, impulse, energies and region", async () => {
+  const page = await open(await serve(demo));
+  const events = json("events", demo).events, index = events.findIndex((e) => e.kind === "impact" && e.bodies.includes("bouncing"));
+  const at = await page.evaluate((i) => abut.timeline.position(abut.motion.events[i]), index);
+  const box = await page.locator("#timeline").boundingBox();
+  await page.mouse.click(box.x + at.x, box.y + at.y);
+  await page.waitForSelector("#details-event");
+  const chosen = (await state(page)).event, want = events[chosen.index];
+  near(want.time, events[index].time, 0.012, "the mark that was clicked");
+  await page.waitForFunction(() => abut.contacts.some((c) => c.frame === -1) || abut.contacts.length === 0);
+  const shown = await cells(page, "#details-event");
+  near(number(shown.time), want.time, 1e-10, "time");
+  const size = Math.hypot(...want.impulse);
+  near(number(shown.size), size, 1e-8 * size, "impulse");
+  near(number(shown["energy before"]), want.energy_before, 1e-8 * want.energy_before, "energy before");
+  near(number(shown["energy after"]), want.energy_after, 1e-8 * want.energy_before, "energy after");
+  nearAll(numbers(shown.normal), want.normal, 1e-3, "normal");
+  const s = await state(page);
+  const exact = track(demo, "bouncing", want.time);
+  nearAll(s.frame.slice(2 * s.numbers, 2 * s.numbers + 3), exact.center, 1e-12, "the ball at the instant");
+  nearAll(s.frame.slice(2 * s.numbers + 7, 2 * s.numbers + 10), exact.velocity, 1e-12, "its velocity just after");
+  await shoot(page, "impact");
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.waitForFunction((i) => abut.selectedEvent?.index === i, chosen.index + 1);
+  near((await state(page)).time, events[chosen.index + 1].time, 1e-12, "the next event");
+  await page.keyboard.press("Shift+ArrowLeft");
+  await page.waitForFunction((i) => abut.selectedEvent?.index === i, chosen.index);
+  await page.close();
+});
+
+test("contacts drawn are those of abut contacts", async () => {
+  const page = await open(await serve(demo));
+  await page.evaluate(() => abut.seek(2));
+  await page.waitForFunction(() => abut.time === 2 && abut.contacts.length > 0);
+  const want = json("contacts", demo, "--at", "2").contacts, s = await state(page);
+  const count = (d) => want.filter((c) => c.dimension === d).length;
+  assert.deepEqual([s.shown.points, s.shown.lines, s.shown.regions], [count(0), count(1), count(2)]);
+  assert.equal(s.shown.forces, want.reduce((n, c) => n + c.points.length, 0));
+  await page.locator("#details-overview .contact-line").first().click();
+  const shown = await cells(page, "#details-contact"), area = want.find((c) => c.dimension === 2);
+  near(number(shown.area), area.area, 1e-5 * area.area, "area");
+  const total = area.forces.reduce((f, g) => f.map((x, i) => x + g[i]), [0, 0, 0]);
+  near(number(shown.size), Math.hypot(...total), 1e-5 * Math.hypot(...total), "force");
+  near(Math.hypot(...total), 24 * 9.81, 1e-6, "the weight of the block"); // it rests: the floor carries 24 kg
+  await page.close();
+});
+
+test("every layer changes the picture and the data drawn", async () => {
+  const file = record("rattleback", "--duration", "0.5");
+  for (const [recording, layers] of [[demo, ["edges", "shadows", "wireframe", "translucent", "regions", "normals", "forces", "pressure", "friction", "slice"]], [file, ["patches"]]]) {
+    const page = await open(await serve(recording), 900, 640);
+    await page.evaluate((t) => abut.seek(t), recording === demo ? 2 : 0.2);
+    await page.waitForTimeout(200);
+    for (const layer of layers) {
+      const before = await picture(page), shown = (await state(page)).shown;
+      await page.locator(`#layer-${layer}`).click();
+      if (layer === "slice") await page.waitForFunction(() => Number(document.querySelector(".slice-controls").dataset.cells) > 0);
+      await page.waitForTimeout(80);
+      const after = await picture(page), now = (await state(page)).shown;
+      assert.notEqual(before, after, `${layer} changes nothing`);
+      const key = { regions: "regions", normals: "normals", forces: "forces", pressure: "pressure", friction: "friction" }[layer];
+      if (key) assert.notEqual(shown[key], now[key], `${layer}: ${shown[key]} drawn before and after`);
+      if (layer === "slice") await shoot(page, "slice");
+      await page.locator(`#layer-${layer}`).click();
+      await page.waitForTimeout(60);
+      assert.deepEqual((await state(page)).shown, shown, `${layer} does not go back`);
+    }
+    await page.close();
+  }
+});
+
+test("select, hide and follow a body; its numbers and its curve", async () => {
+  const page = await open(await serve(demo));
+  await page.evaluate(() => abut.seek(1));
+  await page.waitForFunction(() => abut.time === 1);
+  const at = await page.evaluate(() => abut.stage.toScreen(abut.stage.centerOf(1)));
+  await page.mouse.click(at.x, at.y);
+  await page.waitForSelector("#details-body");
+  assert.equal(await page.locator("#details-body h3").textContent(), "block");
+  const shown = await cells(page, "#details-body"), want = track(demo, "block", 1);
+  nearAll(numbers(shown["centre of mass"]), want.center, 1e-3, "centre");
+  near(number(shown.mass), 24, 1e-9, "mass");
+  await page.waitForFunction(() => abut.plots.last.body.length === 3);
+  const curve = await page.evaluate(() => abut.plots.last.body);
+  near(curve[2][60], want.center[2], 1e-12, "height in the plot at frame 60");
+  await page.keyboard.press("g");
+  const offset = () => page.evaluate(() => abut.stage.camera.position.clone().sub(abut.stage.centerOf(1)).toArray());
+  const before = await offset();
+  await page.evaluate(() => abut.seek(0));
+  await page.waitForFunction(() => abut.time === 0);
+  nearAll(await offset(), before, 1e-9, "the camera keeps its place beside the body");
+  const seen = await picture(page);
+  await page.locator('#tree .row[data-body="1"] input').click();
+  assert.equal(await page.evaluate(() => abut.stage.isVisible(1)), false);
+  await page.waitForTimeout(100);
+  assert.notEqual(await picture(page), seen);
+  await page.close();
+});
+
+test("dark and light, keys, screenshot", async () => {
+  const page = await open(await serve(demo), 1000, 700);
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  const first = await theme();
+  await page.keyboard.press("d");
+  assert.notEqual(await theme(), first);
+  await shoot(page, "dark");
+  await page.keyboard.press("?");
+  assert.ok(await page.locator("#keys").isVisible());
+  await page.keyboard.press("Escape");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("o")]);
+  const file = join(out, "screenshot-of-the-page.png");
+  await download.saveAs(file);
+  assert.equal(readFileSync(file).subarray(1, 4).toString(), "PNG");
+  assert.ok(readFileSync(file).length > 5000);
+  await page.close();
+});
+
+test("works at the width of a phone", async () => {
+  const page = await open(await serve(demo), 390, 780);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 390, `the page is ${wide} wide`);
+  await page.evaluate(() => abut.seek(1.5));
+  await shoot(page, "phone");
+  assert.ok(!(await page.locator("#left").isVisible()));
+  await page.click("#toggle-left");
+  assert.ok(await page.locator("#layer-forces").isVisible());
+  await page.click("#toggle-left");
+  for (const id of ["play", "first", "event-forward", "screenshot", "theme"]) {
+    const box = await page.locator(`#${id}`).boundingBox();
+    assert.ok(box.x >= 0 && box.x + box.width <= 390, `${id} is outside`);
+  }
+  await page.close();
+});
+
+test("a smooth surface is smooth, its borders are lines", async () => {
+  const page = await open(await serve(join(out, "rattleback.abut")), 900, 640);
+  const normals = await page.evaluate(() => {
+    const group = abut.stage.groups.find((g) => g.shape.patches);
+    return group ? group.faces.geometry.getAttribute("normal").count : 0;
+  });
+  assert.ok(normals > 100, "the surface has normals of its own");
+  await page.evaluate(() => abut.seek(0.3));
+  await page.locator("#layer-patches").click();
+  await shoot(page, "smooth");
+  await page.close();
+});
+
+test("live: start, pause, step, pull, sliders, restart, clocks", async () => {
+  const page = await open(await serve(scene("demo")));
+  assert.equal(await page.evaluate(() => abut.motion.frames), 1);
+  await page.click("#live-step");
+  await page.waitForFunction(() => abut.motion.frames === 2);
+  const free = await page.evaluate(() => abut.motion.frame(1)[2 * 19 + 2]);
+  near(free, 1.1 - 0.5 * 9.81 / 3600, 1e-9, "a frame of free fall");
+  await page.click("#live-start");
+  await page.waitForFunction(() => abut.motion.frames > 90);
+  await page.click("#live-start");
+  await page.waitForFunction(() => !abut.live.running);
+  assert.match(await page.locator("#step-times").textContent(), /frame [\d.e−]+ ms, mean/);
+  // pull the block up by the mouse
+  await page.waitForFunction(() => abut.time === abut.end);
+  const rest = await page.evaluate(() => abut.frame[19 + 2]);
+  const at = await page.evaluate(() => abut.stage.toScreen(abut.stage.centerOf(1)));
+  await page.mouse.move(at.x, at.y);
+  await page.mouse.down();
+  assert.equal(await page.evaluate(() => abut.live.pulling), 1);
+  await page.mouse.move(at.x, at.y - 90, { steps: 3 });
+  await page.waitForFunction((z) => abut.frame[19 + 2] > z + 0.1, rest);
+  await shoot(page, "pull");
+  await page.mouse.up();
+  await page.waitForFunction((z) => abut.frame[19 + 2] < z + 0.05, rest); // let go, it falls back
+  await page.click("#live-start");
+  await page.waitForFunction(() => !abut.live.running);
+  // a parameter: the speed of the sliding ball at the start
+  await page.locator("#param-speed").evaluate((e) => ((e.value = "3"), e.dispatchEvent(new Event("input")), e.dispatchEvent(new Event("change"))));
+  await page.waitForFunction(() => abut.motion.frames === 1 && abut.head.params[0].value === 3);
+  near(await page.evaluate(() => abut.motion.frame(0)[3 * 19 + 7]), 3, 1e-12, "the speed that was set");
+  // the other clock runs, or is refused in words
+  await page.selectOption("#mode", "live");
+  await page.waitForFunction(() => abut.live.state === "failed" || abut.head.mode === "live");
+  if ((await page.evaluate(() => abut.live.state)) === "failed") assert.match(await page.locator("#live-status").textContent(), /clock/);
+  await page.selectOption("#mode", "exact");
+  await page.waitForFunction(() => abut.head.mode === "exact" && abut.motion.frames === 1 && abut.live.state === "paused");
+  await page.close();
+});
+
+test("the gallery lists the scenes and opens them", async () => {
+  const page = await open(await serve());
+  const files = readdirSync(join(source, "scenes")).filter((f) => f.endsWith(".lua"));
+  assert.equal(await page.locator(".card").count(), files.length);
+  const first = readFileSync(scene("bouncing-ball"), "utf8").split("\n")[0].replace(/^--\s*/, "");
+  assert.equal(await page.locator('.card[data-name="bouncing-ball"] p').textContent(), first);
+  await shoot(page, "gallery");
+  await page.click('.card[data-name="bouncing-ball"]');
+  await page.waitForFunction(() => window.abut?.loaded);
+  assert.equal(await page.evaluate(() => abut.head.scene), "bouncing-ball.lua");
+  await page.close();
+});
+
+test("a page with its data inside opens from disk, without a request", async () => {
+  const address = await serve(demo), blocks = ["head.json", "geometry.bin", "series.bin", "events.bin", "frames.bin?from=0&count=121", "contacts.bin?from=0&count=121"];
+  let html = await (await fetch(address)).text(), inside = "";
+  for (const block of blocks) {
+    const bytes = Buffer.from(await (await fetch(`${address}data/${block}`)).arrayBuffer());
+    inside += `<script type="application/x-abut" data-name="${block.split("?")[0]}">${bytes.toString("base64")}</script>\n`;
+  }
+  assert.equal(html.split("<!--abut-data-->").length, 2);
+  html = html.replace("<!--abut-data-->", () => inside);
+  const file = join(out, "inside.html");
+  writeFileSync(file, html);
+  const page = await browser.newPage({ viewport: { width: 900, height: 640 } });
+  page.on("request", (r) => !r.url().startsWith("file:") && !/^(data|blob):/.test(r.url()) && problems.push(`the file asks for ${r.url()}`));
+  page.on("pageerror", (e) => problems.push(`error in the file: ${e.message}`));
+  await page.goto(`file://${file}`);
+  await page.waitForFunction(() => window.abut?.loaded);
+  await page.evaluate(() => abut.seek(1));
+  await page.waitForFunction(() => abut.time === 1);
+  const s = await state(page);
+  nearAll(s.frame.slice(19, 22), track(demo, "block", 1).center, 1e-12, "the block in the file");
+  assert.ok(s.shown.forces > 0);
+  await page.close();
+});
+
+let failed = 0;
+for (const [name, body] of tests) {
+  if (!name.includes(word)) continue;
+  const began = Date.now();
+  problems.length = 0;
+  try {
+    await body();
+    assert.deepEqual(problems, []);
+    console.log(`ok    ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed++;
+    console.log(`FAIL  ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)\n${error.stack}\n${problems.join("\n")}`);
+    for (const context of browser.contexts()) for (const page of context.pages()) await page.close();
+  }
+  for (const child of servers.splice(0)) child.kill();
+}
+await browser.close();
+console.log(failed ? `${failed} failed` : "all passed");
+process.exit(failed ? 1 : 0);
