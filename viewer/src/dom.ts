@@ -55,7 +55,7 @@ export function button(name: string, title: string, action: () => void, id = "")
 export function num(x: number, digits = 6): string {
   if (!Number.isFinite(x)) return String(x);
   if (Math.abs(x) < 1e-15) return "0";
-  const text = x.toPrecision(digits);
+  const text = Math.abs(x) < 1e-4 ? x.toExponential(digits - 1) : x.toPrecision(digits);
   const short = text.includes("e") ? text.replace(/\.?0+e/, "e") : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
   return short.replace("-", "\u2212").replace("e-", "e\u2212").replace("e+", "e");
 }

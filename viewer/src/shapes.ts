@@ -8,6 +8,7 @@ export interface Shape {
   edges: THREE.BufferGeometry | null; // of a solid
   patches: THREE.BufferGeometry | null; // borders of the patches of a smooth surface
   inside: boolean; // seen from within
+  open: boolean; // may have no inside: both sides are seen
   plane: { normal: THREE.Vector3; offset: number } | null; // a half-space has no size of its own
   radius: number;
 }
@@ -44,14 +45,14 @@ function fromArrays(g: Geometry, bytes: ArrayBuffer): Shape {
   faces.computeBoundingSphere();
   const outline = edges && lines(points, edges);
   return {
-    kind: g.kind, faces, edges: smooth ? null : outline, patches: smooth ? outline : null, inside: false, plane: null,
+    kind: g.kind, faces, edges: smooth ? null : outline, patches: smooth ? outline : null, inside: false, open: g.kind === "surface", plane: null,
     radius: faces.boundingSphere!.radius + faces.boundingSphere!.center.length(),
   };
 }
 
 function analytic(g: Geometry): Shape {
   const [radius, length, a, b, c, nx, ny, nz, offset] = g.size;
-  const shape: Shape = { kind: g.kind, faces: new THREE.BufferGeometry(), edges: null, patches: null, inside: false, plane: null, radius: 0 };
+  const shape: Shape = { kind: g.kind, faces: new THREE.BufferGeometry(), edges: null, patches: null, inside: false, open: false, plane: null, radius: 0 };
   const rims: number[] = [];
   switch (g.kind) {
     case "sphere":

@@ -58,6 +58,7 @@ export class Stage {
   private patchMaterial = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.55 });
   private ballMaterial = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.28 });
   private faceMaterial = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
+  private openMaterial = Object.assign(this.faceMaterial.clone(), { side: THREE.DoubleSide });
   private insideMaterial = new THREE.MeshStandardMaterial({ roughness: 0.9, side: THREE.BackSide, transparent: true, opacity: 0.35, depthWrite: false });
   private dirty = true;
   private lastFollowed = new THREE.Vector3();
@@ -140,7 +141,7 @@ export class Stage {
   }
 
   private addGroup(shape: Shape, bodies: number[]) {
-    const faces = new THREE.InstancedMesh(shape.faces, shape.inside ? this.insideMaterial : this.faceMaterial, bodies.length);
+    const faces = new THREE.InstancedMesh(shape.faces, shape.inside ? this.insideMaterial : shape.open ? this.openMaterial : this.faceMaterial, bodies.length);
     faces.castShadow = !shape.inside;
     faces.receiveShadow = true;
     faces.frustumCulled = false;
@@ -326,8 +327,8 @@ export class Stage {
     this.scene.fog = new THREE.Fog(c.background, 7 * this.radius, 26 * this.radius);
     this.sky.color.set(c.sky);
     this.sky.groundColor.set(c.ground);
-    this.sky.intensity = name === "dark" ? 0.75 : 1.15;
-    this.sun.intensity = name === "dark" ? 2.2 : 2.5;
+    this.sky.intensity = name === "dark" ? 0.9 : 1.7;
+    this.sun.intensity = name === "dark" ? 2.2 : 2.1;
     for (const material of [this.edgeMaterial, this.patchMaterial, this.ballMaterial]) material.color.set(c.edge);
     this.edgeMaterial.opacity = c.edgeOpacity;
     const texture = this.planes.length ? this.gridTexture() : null;
@@ -388,14 +389,16 @@ export class Stage {
     return this.groups.some((g) => g.shape.patches);
   }
   setWireframe(on: boolean) {
-    this.faceMaterial.wireframe = on;
+    for (const material of [this.faceMaterial, this.openMaterial]) material.wireframe = on;
     this.invalidate();
   }
   setTranslucent(on: boolean) {
-    this.faceMaterial.transparent = on;
-    this.faceMaterial.opacity = on ? 0.35 : 1;
-    this.faceMaterial.depthWrite = !on;
-    this.faceMaterial.needsUpdate = true;
+    for (const material of [this.faceMaterial, this.openMaterial]) {
+      material.transparent = on;
+      material.opacity = on ? 0.35 : 1;
+      material.depthWrite = !on;
+      material.needsUpdate = true;
+    }
     this.invalidate();
   }
   setShadows(on: boolean) {
