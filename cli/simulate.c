@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -76,6 +77,22 @@ static int report(const simulation *s, const abut_error *error) {
     return cli_error(own ? own : error);
 }
 
+/* Bodies that overlap at the start: every pair on a line of its own, where the error has no room for all. */
+static void list_overlaps(const simulation *s) {
+    int count = abut_model_overlaps(s->model, NULL, 0);
+    abut_overlap *overlaps = count > 4 ? malloc((size_t)count * sizeof *overlaps) : NULL;
+    if (overlaps) abut_model_overlaps(s->model, overlaps, count);
+    for (int i = 0; overlaps && i < count; i++) {
+        const abut_overlap *o = &overlaps[i];
+        const char *name = abut_model_body_name(s->model, o->body[0]);
+        fprintf(stderr,
+                "abut: %s: `%s` and `%s` overlap by at least %.3g m; shift `%s` by {%.9g, %.9g, %.9g}\n",
+                abut_scene_name(s->scene), name, abut_model_body_name(s->model, o->body[1]), o->depth, name,
+                o->shift.x, o->shift.y, o->shift.z);
+    }
+    free(overlaps);
+}
+
 int simulation_begin(simulation *s, const abut_recorder_def *def) {
     abut_error error = {0};
     abut_sim_options options = {.user = s, .event = tell_scene};
@@ -86,8 +103,11 @@ int simulation_begin(simulation *s, const abut_recorder_def *def) {
         options = abut_recorder_options(s->recorder);
         abut_recorder_watch(s->recorder, tell_scene, s);
     }
-    if (abut_sim_create(&s->context, s->model, &options, &s->run, &error) != ABUT_OK)
+    if (abut_sim_create(&s->context, s->model, &options, &s->run, &error) != ABUT_OK) {
+        if (!error.file[0]) strncpy(error.file, abut_scene_name(s->scene), sizeof error.file - 1);
+        list_overlaps(s);
         return report(s, &error);
+    }
     if (s->recorder && abut_recorder_frame(s->recorder, s->run, &error) != ABUT_OK) return cli_error(&error);
     s->frames = 1;
     return EXIT_DONE;

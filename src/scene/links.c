@@ -53,7 +53,9 @@ static int add_hinge(lua_State *L, abut_hinge_kind kind) {
     h.at = scene->bodies.data[h.a].position;
     table_position(&t, "at", 0, &h.at);
     h.at_b = h.b >= 0 ? scene->bodies.data[h.b].position : h.at;
-    table_position(&t, "at_b", 0, &h.at_b);
+    bool has_end = table_position(&t, "at_b", 0, &h.at_b);
+    /* a rod from a point of the ground alone ends at the body */
+    if (kind == ABUT_HINGE_ROD && h.b < 0 && !has_end) h.at = scene->bodies.data[h.a].position;
     table_vector(&t, "axis", 0, &h.axis);
     if (!(vec3_length(h.axis) > 0)) scene_raise(L, "axis", "%s: `axis` must not be zero", what);
     table_vector(&t, "axis_b", 0, &h.axis_b);

@@ -314,6 +314,6 @@ abut_status run_check_start(const abut_model *model, abut_error *error) {
                  found[i].depth, model->bodies[found[i].body[0]].name, found[i].shift.x, found[i].shift.y,
                  found[i].shift.z);
     }
-    return fail(error, ABUT_INVALID, "%d pair%s overlap%s at the start: %s%s", count, count > 1 ? "s" : "",
-                count > 1 ? "" : "s", text, count > SHOWN ? "; ..." : "");
+    return fail(error, ABUT_INVALID, "%d pair%s overlap%s at the start: %s%s; or run with --allow-overlap",
+                count, count > 1 ? "s" : "", count > 1 ? "" : "s", text, count > SHOWN ? "; ..." : "");
 }
