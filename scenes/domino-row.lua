@@ -1,7 +1,7 @@
 -- A row of dominoes: the first is pushed over, and a wave runs through the row.
 --
 -- See: after a few dominoes each falls like the one before; the wave has a constant speed of a few metres a second,
--- about 1.5 sqrt(g h) for this spacing.  abut events lists one impact for each pair.
+-- abut events lists the impacts of each pair: its first time divided into the spacing is the speed of the wave.
 world    { title = "A row of dominoes", duration = 1.2, frame = 1/60 }
 material { restitution = 0, friction = 0.3 }
 

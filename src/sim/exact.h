@@ -157,6 +157,7 @@ double exact_approach_limit(const exact *x); /* m/s: slower approach is none */
 void exact_anchor(exact *x);
 abut_status exact_correct(exact *x, double time, abut_error *error);
 abut_status exact_correct_velocities(exact *x, double time, abut_error *error);
+abut_status exact_close_hinges(exact *x, abut_error *error); /* at the start of a run */
 
 /* ---- rolling_traverse.c: contacts of smooth surfaces move over their atlases */
 /* Whether the place of a touch has left its patch, at the placed state. */

@@ -384,6 +384,7 @@ abut_status exact_advance(exact *x, abut_error *error) {
     measure_speed(x);
     double limit = x->end - x->time;
     abut_status status = exact_look_around(x, &limit, error);
+    if (status == ABUT_OK && !x->run->started && x->hinge_count > 0) status = exact_close_hinges(x, error);
     if (status == ABUT_OK) status = settle(x, !x->run->started, nothing, error);
     int64_t budget = x->run->options.event_budget > 0 ? x->run->options.event_budget : 100000;
     while (status == ABUT_OK && x->time < x->end) {

@@ -131,6 +131,22 @@ static const char busy[] =
     "for i = 1, 4 do body { shape = solid.box {0.3, 0.2, 0.4}, position = {0.05 * i, 0.02 * i, 0.6 * i},\n"
     "  rotation = {0.3 * i, 1, 2, 3}, spin = {i, 1, 0} } end";
 
+/* A rod that spins about its centre while one end is pinned: the pin takes hold as by a blow, angular
+ * momentum about the pin is kept, so w falls to a quarter ((l^2/12)/(l^2/3)), and the energy to a quarter. */
+static void velocities_that_hinges_forbid_are_a_blow(void **state) {
+    (void)state;
+    trial t;
+    start(
+        &t,
+        "world { gravity = {0, 0, 0} }\nbody { shape = solid.box {1, 0.001, 0.001}, position = {0.5, 0, 0}, "
+        "spin = {0, 0, 4} }\nhinge.pin {'body1', at = {0, 0, 0}, axis = {0, 0, 1}}");
+    advance(&t, 0.5);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, 1, 2e-6); /* the rod is a thousandth thick */
+    abut_energy e = abut_sim_energy(t.sim);
+    close_to(e.dissipated / e.kinetic, 3, 1e-5);
+    finish(&t);
+}
+
 /* The same bits on every run, and from a snapshot. */
 static void runs_repeat_and_resume_bit_for_bit(void **state) {
     (void)state;
@@ -218,6 +234,7 @@ int main(void) {
         cmocka_unit_test(a_stack_of_twenty_stands),
         cmocka_unit_test(nothing_tunnels),
         cmocka_unit_test(a_double_pendulum_keeps_its_energy),
+        cmocka_unit_test(velocities_that_hinges_forbid_are_a_blow),
         cmocka_unit_test(runs_repeat_and_resume_bit_for_bit),
         cmocka_unit_test(overlap_at_the_start_is_refused),
         cmocka_unit_test(bad_worlds_are_refused),
