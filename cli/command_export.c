@@ -1,5 +1,6 @@
 /* abut export REC --to FORMAT -o OUT: a recording as a file for other programs. */
 #include "cli.h"
+#include "export_html.h"
 
 #include <string.h>
 
@@ -29,12 +30,13 @@ static int report_done(const char *path, const abut_export_report *r, bool json)
 }
 
 static int export_to(const char *recording_path, const char *path, const abut_export_options *options,
-                     bool json) {
+                     bool html, bool json) {
     abut_recording *recording = NULL;
     abut_error error = {0};
     abut_export_report report;
     if (abut_recording_open(NULL, recording_path, &recording, &error) != ABUT_OK) return cli_error(&error);
-    abut_status s = abut_recording_export(NULL, recording, path, options, &report, &error);
+    abut_status s = html ? export_html(recording, path, &report, &error)
+                         : abut_recording_export(NULL, recording, path, options, &report, &error);
     abut_recording_close(recording);
     if (s == ABUT_OK) return report_done(path, &report, json);
     if (!error.file[0]) snprintf(error.file, sizeof error.file, "%s", recording_path);
@@ -60,13 +62,17 @@ int command_export(int argc, char **argv) {
     if (!to || !path)
         return cli_complain("export: %s is missing; usage: abut export %s", to ? "-o" : "--to",
                             call.arguments);
-    if (!find_format(to, &options.format))
+    bool html = strcmp(to, "html") == 0; /* the page is the command's, not the library's */
+    if (!html && !find_format(to, &options.format))
         return cli_complain("export: there is no format `%s`; take glb, rib, usda, html or csv", to);
     long n = 1;
     if ((begin && !cli_number("export: --begin", begin, &options.begin)) ||
         (end && !cli_number("export: --end", end, &options.end)) ||
         (every && !cli_integer("export: --every", every, 1, 1000000000, &n)))
         return EXIT_WRONG;
+    if (html && (begin || end || every))
+        return cli_complain(
+            "export: the page holds the whole recording; leave --begin, --end and --every away");
     options.every = n;
-    return export_to(call.positional[0], path, &options, json);
+    return export_to(call.positional[0], path, &options, html, json);
 }

@@ -25,7 +25,6 @@ extern "C" {
     X(GLB, "glb")           \
     X(RIB, "rib")           \
     X(USDA, "usda")         \
-    X(HTML, "html")         \
     X(CSV, "csv")
 typedef enum abut_export_format {
 #define ABUT_EXPORT_CONSTANT(name, word) ABUT_EXPORT_##name,
@@ -40,8 +39,6 @@ typedef struct abut_export_options {
     double begin, end; /* of the recording's time, seconds; the whole by default */
     int64_t every;     /* takes each `every`-th frame; 1 */
     size_t memory;     /* bytes of motion held at a time; 0: 64 MiB */
-    const char *page;  /* HTML: the page, with the mark <!--abut-data--> where the data go */
-    size_t page_size;  /* of the page, in bytes */
 } abut_export_options;
 ABUT_API abut_export_options abut_default_export(void);
 
@@ -53,8 +50,8 @@ typedef struct abut_export_report {
 
 /* Writes `path`; for RIB one file a frame: a run of # in the name of the file, or %d or %04d, stands for the
  * frame's number, which otherwise goes before the ending (stack.rib: stack.0000.rib, ...).  ABUT_INVALID
- * where there is no frame in the range, ABUT_IO where a file cannot be written (none is left behind),
- * ABUT_UNSUPPORTED for HTML without a page. */
+ * where there is no frame in the range, ABUT_IO where a file cannot be written (none is left behind).
+ * The page that holds a recording (`abut export --to html`) is the command's. */
 ABUT_API abut_status abut_recording_export(const abut_context *context, abut_recording *recording,
                                            const char *path, const abut_export_options *options,
                                            abut_export_report *report, abut_error *error);

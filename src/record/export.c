@@ -21,10 +21,9 @@ static abut_status write_format(export_scene *scene, const char *path, const abu
     case ABUT_EXPORT_RIB: return export_rib(scene, path, report, error);
     case ABUT_EXPORT_USDA: return export_usda(scene, path, report, error);
     case ABUT_EXPORT_CSV: return export_csv(scene, path, report, error);
-    case ABUT_EXPORT_HTML:
     case ABUT_EXPORT_FORMATS: break;
     }
-    return fail(error, ABUT_UNSUPPORTED, "there is no such format; take glb, rib, usda, html or csv");
+    return fail(error, ABUT_UNSUPPORTED, "there is no such format; take glb, rib, usda or csv");
 }
 
 abut_status abut_recording_export(const abut_context *context, abut_recording *recording, const char *path,

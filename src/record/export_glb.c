@@ -305,8 +305,9 @@ static void put_json(const glb *g, export_out *out) {
     out_text(out, ",\"extensions\":{\"KHR_lights_punctual\":{\"lights\":[");
     out_bytes(out, g->parts[LIGHTS].text.data, (size_t)g->parts[LIGHTS].text.count);
     out_format(out, "]}},\"scene\":0,\"scenes\":[{\"nodes\":[%d],\"name\":", g->counts[NODES] - 1);
-    out_json_string(out, s->title && s->title[0] ? s->title : "scene");
-    out_text(out, "}],\"cameras\":[{\"type\":\"perspective\",\"perspective\":{\"yfov\":");
+    out_text(out, "\"run\",\"extras\":{\"title\":"); /* not its name: a body may have it */
+    out_json_string(out, s->title ? s->title : "");
+    out_text(out, "}}],\"cameras\":[{\"type\":\"perspective\",\"perspective\":{\"yfov\":");
     out_number(out, s->camera.field_of_view * 3.141592653589793 / 180);
     out_text(out, ",\"znear\":");
     out_number(out, 0.01 * vec3_distance(s->camera.position, s->camera.target));

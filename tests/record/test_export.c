@@ -566,6 +566,19 @@ static void what_cannot_be_written_is_said(void **state) {
     assert_int_equal(out.status, 2);
     assert_non_null(strstr(out.err, "-o is missing"));
     support_output_free(&out);
+    /* the page, where this build has one */
+    static const char *const places[] = {"/nowhere/at/all.html", "/dev/full"};
+    for (int i = 0; i < 2; i++) {
+        out = support_run(NULL, "export", recorded(), "--to", "html", "-o", places[i], NULL);
+        assert_int_not_equal(out.status, 0);
+        assert_non_null(strstr(out.err, places[i]));
+        assert_true(strstr(out.err, i ? "No space left" : "No such file") || strstr(out.err, "no page"));
+        support_output_free(&out);
+    }
+    out = support_run(NULL, "export", recorded(), "--to", "html", "-o", "x.html", "--every", "2", NULL);
+    assert_int_equal(out.status, 2);
+    assert_non_null(strstr(out.err, "whole recording"));
+    support_output_free(&out);
     /* an old file outlives a failure, and nothing is left beside it */
     const char *path = support_temporary("old.glb");
     support_write(path, "old", 3);
