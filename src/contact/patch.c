@@ -103,11 +103,59 @@ bool patch_plane(const abut_surface *surface, const element *e, const motion *ma
     out->at_rate = vec3_add(vec3_add(ma->velocity.linear, vec3_cross(w, arm)), slide);
     out->normal = n, out->normal_rate = n_rate;
     out->gap = vec3_dot(n, vec3_sub(out->at, q));
-    /* the outside of the patch must look at the plane */
-    *inside =
-        patch_is_inside(surface, e->patch, u, v, &p, slack) && vec3_dot(local, vec3_cross(p.u, p.v)) < 0;
+    /* the outside of the patch must look at the plane, and the place be deepest, no saddle or summit */
+    double uu = vec3_dot(local, p.uu), uv = vec3_dot(local, p.uv), vv = vec3_dot(local, p.vv);
+    *inside = patch_is_inside(surface, e->patch, u, v, &p, slack) &&
+              vec3_dot(local, vec3_cross(p.u, p.v)) < 0 && uu + vv > 0 && uu * vv > uv * uv;
     if (places) *places = (patch_place){u, v, rate[0], rate[1]};
     return true;
+}
+
+/* The eigenvector of the smaller eigenvalue of [[uu, uv], [uv, vv]], and that eigenvalue. */
+static double least_curved(double uu, double uv, double vv, double d[2]) {
+    double mean = (uu + vv) / 2, half = (uu - vv) / 2, radius = sqrt(half * half + uv * uv);
+    double a[2] = {uv, mean - radius - uu}, b[2] = {mean - radius - vv, uv};
+    bool first = fabs(a[0]) + fabs(a[1]) > fabs(b[0]) + fabs(b[1]);
+    d[0] = first ? a[0] : b[0], d[1] = first ? a[1] : b[1];
+    double length = sqrt(d[0] * d[0] + d[1] * d[1]);
+    if (length > 0)
+        d[0] /= length, d[1] /= length;
+    else
+        d[0] = 1, d[1] = 0;
+    return mean - radius;
+}
+
+/* Where the curvature jumps at the border of a patch, the place that came over it can be a saddle: the patch
+ * is deeper a little farther on.  A first step along the least curved direction into the domain, then
+ * Newton's method with the curvature made positive. */
+bool patch_descend(const abut_surface *surface, element *e, vec3 n) {
+    abut_partials p;
+    double d[2];
+    bool moved = false;
+    for (int i = 0; i < PATCH_ROUNDS; i++) {
+        if (!abut_surface_evaluate(surface, e->patch, e->u, e->v, 2, &p)) return false;
+        double uu = vec3_dot(n, p.uu), uv = vec3_dot(n, p.uv), vv = vec3_dot(n, p.vv);
+        double least = least_curved(uu, uv, vv, d), scale = fabs(uu) + fabs(uv) + fabs(vv);
+        if (i == 0 && least > 0) return false;
+        if (i == 0) {
+            abut_surface_point ahead = {e->patch, e->u + 0.02 * d[0], e->v + 0.02 * d[1]},
+                               behind = {e->patch, e->u - 0.02 * d[0], e->v - 0.02 * d[1]};
+            bool forward =
+                abut_surface_outside(surface, ahead, NULL) < abut_surface_outside(surface, behind, NULL);
+            e->u = forward ? ahead.u : behind.u, e->v = forward ? ahead.v : behind.v;
+            moved = true;
+            continue;
+        }
+        double lift = least < 0.05 * scale ? 0.05 * scale - least : 0;
+        double f[2] = {-vec3_dot(n, p.u), -vec3_dot(n, p.v)};
+        double m[4][4] = {{uu + lift, uv}, {uv, vv + lift}};
+        if (!patch_solve(2, m, f)) return false;
+        for (int k = 0; k < 2; k++) f[k] = f[k] > 0.05 ? 0.05 : f[k] < -0.05 ? -0.05 : f[k];
+        e->u += f[0], e->v += f[1];
+        if (abut_surface_outside(surface, (abut_surface_point){e->patch, e->u, e->v}, NULL) > 0.1) break;
+        if (fabs(f[0]) + fabs(f[1]) < 1e-6) break;
+    }
+    return moved;
 }
 
 /* ---- two patches */

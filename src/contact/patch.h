@@ -18,6 +18,10 @@ typedef struct patch_place {
 bool patch_plane(const abut_surface *surface, const element *patch, const motion *ma, const element *plane,
                  const motion *mb, double slack, contact_point *out, bool *inside, patch_place *places);
 
+/* From a saddle of the depth along the normal n (axes of the patch) down to where the patch is deepest near
+ * it: *e moves there.  False where the place is no saddle. */
+bool patch_descend(const abut_surface *surface, element *e, vec3 n);
+
 /* Two patches: places (u, v) on a and (s, t) on b with n_b . a_u = n_b . a_v = 0 and (a - b) . b_s = (a - b)
  * . b_t = 0. */
 bool patch_patch(const abut_surface *surface_a, const element *a, const motion *ma,

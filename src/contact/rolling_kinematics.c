@@ -66,6 +66,25 @@ bool rolling_half_at(const abut_partials *p, rolling_half *half) {
     return true;
 }
 
+/* The same without second derivatives of the frame: with L = |c_s|, x_i = (c_si - x (x.c_si)) / L, and for
+ * N = c_s x c_t, z_i = (N_i - z (z.N_i)) / |N|. */
+bool rolling_half_without_rates(const abut_partials *p, rolling_half *half) {
+    vec3 n = vec3_cross(p->u, p->v);
+    double length = vec3_length(p->u), area = vec3_length(n);
+    if (!(length > 0) || !(area > 0)) return false;
+    vec3 x = vec3_scale(p->u, 1 / length), z = vec3_scale(n, 1 / area), y = vec3_cross(z, x);
+    const vec3 by[2] = {p->u, p->v}, x_by[2] = {p->uu, p->uv};
+    const vec3 n_by[2] = {vec3_add(vec3_cross(p->uu, p->v), vec3_cross(p->u, p->uv)),
+                          vec3_add(vec3_cross(p->uv, p->v), vec3_cross(p->u, p->vv))};
+    half->point = p->c, half->frame = (mat3){x, y, z};
+    for (int i = 0; i < 2; i++) {
+        half->omega[i] = vec3_make(-vec3_dot(y, n_by[i]) / area, -vec3_dot(z, x_by[i]) / length,
+                                   vec3_dot(y, x_by[i]) / length);
+        half->v[i] = vec3_make(vec3_dot(x, by[i]), i == 0 ? 0 : vec3_dot(y, by[i]), 0);
+    }
+    return true;
+}
+
 void rolling_pose(const rolling_half *one, const rolling_half *two, rolling_turn psi, mat3 *rotation,
                   vec3 *position) {
     mat3 r_psi = {{psi.c, -psi.s, 0}, {-psi.s, -psi.c, 0}, {0, 0, -1}};

@@ -29,6 +29,9 @@ typedef struct rolling_half {
  * the derivatives *_by are wrong. */
 bool rolling_half_at(const abut_partials *partials, rolling_half *half);
 
+/* Without the derivatives *_by; second order is enough. */
+bool rolling_half_without_rates(const abut_partials *partials, rolling_half *half);
+
 /* cos and sin of psi; the caller keeps the angle. */
 typedef struct rolling_turn {
     double c, s;

@@ -2,12 +2,13 @@
 #include "contact/smooth.h"
 #include "contact/patch.h"
 
-enum { GRID = 6, FAN = 3, MOST_SAMPLES = ABUT_SIDES_MOST * FAN * FAN + 64, CROSSINGS = 64 };
+enum { GRID = 6, FAN = 4, MOST_SAMPLES = ABUT_SIDES_MOST * FAN * FAN + 64, CROSSINGS = 64 };
 
 /* ---- samples */
 
 typedef struct sampler {
     double at[MOST_SAMPLES][2];
+    double spacing;
     int count;
 } sampler;
 
@@ -26,11 +27,17 @@ static void add_triangle(sampler *s, const double *a, const double *b, const dou
         }
 }
 
+static double apart(const double *a, const double *b) {
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]));
+}
+
 /* Points all over the domain: a grid for three and four sides, a fan around the middle for more. */
 static void sample_domain(const abut_surface *surface, int patch, sampler *s) {
     double c[ABUT_SIDES_MOST][2], middle[2] = {0, 0};
     int sides = abut_surface_domain(surface, patch, c);
-    s->count = 0;
+    s->count = 0, s->spacing = 0;
+    for (int i = 0; i < sides; i++) s->spacing = fmax(s->spacing, apart(c[i], c[(i + 1) % sides]));
+    s->spacing *= sides > 4 ? 1.3 / FAN : sides == 4 ? 1.5 / GRID : 1.05 / GRID;
     if (sides == 3) {
         add_triangle(s, c[0], c[1], c[2], GRID, true);
     } else if (sides == 4) {
@@ -57,7 +64,8 @@ static abut_status sample_patches(const abut_context *context, contact_shape *sh
     shape->smooth = all;
     all->patch_count = patches;
     all->first = mem_calloc(context, (size_t)patches + 1, sizeof *all->first);
-    if (!all->first) return fail_memory(error);
+    all->spacing = mem_calloc(context, (size_t)patches, sizeof *all->spacing);
+    if (!all->first || !all->spacing) return fail_memory(error);
     for (int i = 0; i < patches; i++) {
         sample_domain(surface, i, &s);
         all->first[i] = total;
@@ -71,9 +79,13 @@ static abut_status sample_patches(const abut_context *context, contact_shape *sh
         for (int k = 0; k < s.count; k++) {
             abut_partials p;
             abut_surface_evaluate(surface, i, s.at[k][0], s.at[k][1], 0, &p);
-            all->samples[all->first[i] + k] =
-                (smooth_sample){vec3_sub(p.c, shape->center), s.at[k][0], s.at[k][1]};
+            int edge;
+            double out =
+                abut_surface_outside(surface, (abut_surface_point){i, s.at[k][0], s.at[k][1]}, &edge);
+            all->samples[all->first[i] + k] = (smooth_sample){vec3_sub(p.c, shape->center), s.at[k][0],
+                                                              s.at[k][1], out > -1e-9 ? edge : -1, 0};
         }
+        all->spacing[i] = s.spacing;
     }
     return ABUT_OK;
 }
@@ -83,6 +95,7 @@ void smooth_shape_free(const abut_context *context, contact_shape *shape) {
     if (!all) return;
     if (all->samples)
         mem_free(context, all->samples, (size_t)all->first[all->patch_count], sizeof *all->samples);
+    if (all->spacing) mem_free(context, all->spacing, (size_t)all->patch_count, sizeof *all->spacing);
     if (all->first) mem_free(context, all->first, (size_t)all->patch_count + 1, sizeof *all->first);
     mem_free(context, all, 1, sizeof *all);
     shape->smooth = NULL;
@@ -196,10 +209,22 @@ static int move_to(const contact_shape *s, element *e, contact_feature *f, const
     return status == ABUT_OK ? crossings : -1;
 }
 
+/* A place against a plane that is no longer the deepest near it moves on to the one that is. */
+static bool descend(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                    const motion *mb) {
+    bool first = pair->a.kind == ELEMENT_PATCH;
+    const element *plane = first ? &pair->b : &pair->a;
+    if (plane->kind != ELEMENT_PLANE) return false;
+    const motion *m = first ? ma : mb, *mp = first ? mb : ma;
+    vec3 n = quat_unrotate(m->rotation, quat_rotate(mp->rotation, plane->d));
+    return patch_descend((first ? a : b)->shape.surface, first ? &pair->a : &pair->b, n);
+}
+
 bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                    const motion *mb, double slack, contact_point *point, bool *faces, int *crossings) {
     placed p;
     bool ends = false;
+    int descended = 0;
     if (crossings) *crossings = 0;
     for (int round = 0; round < CROSSINGS; round++) {
         if (!evaluate(pair, a, ma, b, mb, slack, &p)) return false;
@@ -213,7 +238,7 @@ bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, co
             ends |= one<0, crossed += one> 0 ? one : 0;
         }
         if (crossings) *crossings += crossed;
-        if (crossed == 0 || ends) break;
+        if (ends || (crossed == 0 && (p.faces || descended++ || !descend(pair, a, ma, b, mb)))) break;
     }
     *point = p.point;
     *faces = p.faces;

@@ -15,12 +15,15 @@
 typedef struct smooth_sample {
     vec3 at; /* from the centre of mass */
     double u, v;
+    int32_t edge; /* of the domain on which it lies, -1: inside */
+    int32_t pad;
 } smooth_sample;
 
 /* Samples of patch i: samples[first[i] .. first[i + 1] - 1]. */
 struct smooth_samples {
     smooth_sample *samples;
     int32_t *first;
+    double *spacing; /* in parameters: neighbouring samples are no farther apart */
     int32_t patch_count;
 };
 

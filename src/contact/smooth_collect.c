@@ -1,11 +1,12 @@
-/* Places where a smooth surface comes near another body: candidates from the trees of boxes, a start from the
- * nearest sample of the patch, Newton's method, and the walk over the atlas to where the place really is.
- * A patch with a neighbour that has a nearer sample is left out: the walk from there goes over the border.
- * Places that several patches lead to are kept once. */
+/* Places where a smooth surface comes near another body: candidates from the trees of boxes, starts from
+ * those samples of a patch that are nearer than the samples around them, Newton's method, and the walk over
+ * the atlas to where the place really is.  A sample on the border is left out where the neighbour has a
+ * nearer one: the walk from there comes over the border.  Places that several starts lead to are kept once.
+ */
 #include "contact/patch.h"
 #include "contact/smooth.h"
 
-/* A patch of x (and of y, -1 where it is no surface) with its nearest sample. */
+/* A sample of a patch of x (and of one of y, -1 where it is no surface), and how far it is. */
 typedef struct candidate {
     int32_t i, j, sample_x, sample_y;
     double distance;
@@ -48,25 +49,25 @@ static bool add(collector *c, near_pair pair) {
 
 static uint64_t key_of(int32_t i, int32_t j) { return (uint64_t)(uint32_t)i << 32 | (uint32_t)j; }
 
-/* Whether the candidate (i, j) exists and is nearer than `less`. */
+/* Whether the pair of patches (i, j) is known and has a sample nearer than `less`. */
 static bool is_nearer(const collector *c, int32_t i, int32_t j, double less) {
     const int32_t *k = map64_get(&c->known, key_of(i, j));
     return k && c->candidates.data[*k].distance < less;
 }
 
-/* Whether another candidate, one border away, is nearer.  Samples on a common border differ by rounding. */
+/* Whether it lies on a border with a nearer sample beyond.  Samples on a common border differ by rounding. */
 static bool is_beaten(const collector *c, const candidate *a) {
     double less = a->distance - 1e-12 * c->x->radius;
-    const abut_surface *x = c->x->shape.surface, *y = c->y->shape.surface;
-    int patch, edge, sides = abut_surface_patch_facts(x, a->i).sides;
-    for (int e = 0; e < sides; e++)
-        if (abut_surface_neighbour(x, a->i, e, &patch, &edge) && is_nearer(c, patch, a->j, less)) return true;
-    sides = a->j >= 0 ? abut_surface_patch_facts(y, a->j).sides : 0;
-    for (int e = 0; e < sides; e++)
-        if (abut_surface_neighbour(y, a->j, e, &patch, &edge) && is_nearer(c, a->i, patch, less)) return true;
-    return false;
+    int patch, other, edge = c->x->smooth->samples[a->sample_x].edge;
+    if (edge >= 0 && abut_surface_neighbour(c->x->shape.surface, a->i, edge, &patch, &other) &&
+        is_nearer(c, patch, a->j, less))
+        return true;
+    edge = a->j >= 0 ? c->y->smooth->samples[a->sample_y].edge : -1;
+    return edge >= 0 && abut_surface_neighbour(c->y->shape.surface, a->j, edge, &patch, &other) &&
+           is_nearer(c, a->i, patch, less);
 }
 
+/* The nearest of a pair of patches comes first: it is the one that is known. */
 static bool add_candidate(collector *c, candidate a) {
     return map64_put(c->context, &c->known, key_of(a.i, a.j), (int32_t)c->candidates.count) &&
            array_push(c->context, &c->candidates, a);
@@ -90,19 +91,38 @@ static double distance_to(const element *e, vec3 x) {
     return vec3_length(vec3_axpy(d, -t, e->d));
 }
 
+enum { MOST_SAMPLES = 1024 };
+
+/* Whether no sample around it is nearer (of equals: none before it). */
+static bool is_least(const smooth_sample *s, const double *distance, int count, int k, double spacing) {
+    for (int i = 0; i < count; i++) {
+        double u = s[i].u - s[k].u, v = s[i].v - s[k].v;
+        if (u * u + v * v > spacing * spacing) continue;
+        if (distance[i] < distance[k] || (distance[i] == distance[k] && i < k)) return false;
+    }
+    return true;
+}
+
 /* A patch against the element at work. */
 static bool visit_patch(void *user, int32_t patch) {
     collector *c = user;
     const smooth_samples *all = c->x->smooth;
     pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
     pose x_in_y = pose_relative(px, py);
-    double least = INFINITY;
-    int32_t best = all->first[patch];
-    for (int32_t i = all->first[patch]; i < all->first[patch + 1]; i++) {
-        double d = distance_to(&c->e, pose_point(x_in_y, all->samples[i].at));
-        if (d < least) least = d, best = i;
+    double distance[MOST_SAMPLES] = {INFINITY};
+    int32_t first = all->first[patch], best = 0;
+    int count = all->first[patch + 1] - first;
+    if (count > MOST_SAMPLES) count = MOST_SAMPLES;
+    for (int i = 0; i < count; i++) {
+        distance[i] = distance_to(&c->e, pose_point(x_in_y, all->samples[first + i].at));
+        if (distance[i] < distance[best]) best = i;
     }
-    return add_candidate(c, (candidate){patch, -1, best, 0, least});
+    if (!add_candidate(c, (candidate){patch, -1, first + best, 0, distance[best]})) return false;
+    for (int i = 0; i < count; i++)
+        if (i != best && is_least(all->samples + first, distance, count, i, all->spacing[patch]) &&
+            !add_candidate(c, (candidate){patch, -1, first + i, 0, distance[i]}))
+            return false;
+    return true;
 }
 
 /* The candidates that no neighbour beats become pairs. */

@@ -133,7 +133,7 @@ static bool store_region(exact *x, int64_t first, const region *r) {
     const group_contact *c = &x->contacts.data[first];
     const near_pair *p = &x->touches.data[first].pair;
     abut_contact out = {.body = {x->bodies[c->a], x->bodies[c->b]},
-                        .representation = ABUT_REGION,
+                        .representation = x->touches.data[first].rolls ? ABUT_ROLLING : ABUT_REGION,
                         .dimension = dimension_of(r, x->model->tolerance.touching),
                         .entity = {entity(p->fa), entity(p->fb)},
                         .point_count = r->count,

@@ -42,7 +42,11 @@ typedef struct exact_near {
 typedef struct exact_touch {
     near_pair pair;
     vec3 slip_start; /* unit slip at the start of the step: friction keeps this side through zero slip */
+    bool rolls;      /* in reduced coordinates */
+    double clear;    /* then: how far everything else may come, m */
 } exact_touch;
+
+typedef struct rolling rolling; /* sim/rolling.h */
 
 typedef struct exact {
     abut_sim *run;
@@ -88,6 +92,14 @@ typedef struct exact {
     abut_error *error;    /* of a function that the integrator called */
     forces_result result; /* of the last evaluation */
     double speed;         /* largest speed in the group, for scales */
+
+    /* the only contact, in reduced coordinates (sim/rolling.h) */
+    rolling *rolling;
+    bool rolls;           /* since rolling-begins */
+    bool rolling_goes_on; /* its coordinates are those of the state */
+    bool general_next;    /* the next step is for the general clock */
+    double clear;
+    int rolling_body[2]; /* of the model */
 } exact;
 
 enum { EXACT_EXTRA = 2 };
@@ -168,7 +180,15 @@ abut_status rolling_cross(exact *x, int64_t item, bool *crossed, abut_error *err
 /* The smooth touch at its place of the placed state; false if it is none, or has ended. */
 bool rolling_follow(const exact *x, int64_t item, near_pair *pair, contact_point *point);
 
+/* ---- rolling_handover.c, rolling_evolve.c: a single lasting contact in reduced coordinates */
+/* Whether the next step is one of reduced coordinates; emits rolling-begins and rolling-ends. */
+abut_status rolling_ready(exact *x, bool *ready, abut_error *error);
+/* That step, and the event that ended it, to be settled. */
+abut_status rolling_go(exact *x, exact_event *e, abut_error *error);
+void rolling_free(rolling *r);
+
 /* ---- exact_loop.c */
+void exact_measure_speed(exact *x);
 double exact_acceleration_limit(const exact *x); /* m/s^2: a smaller acceleration of a gap is rounding */
 abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place);
 abut_status exact_emit(exact *x, abut_event e, abut_error *error);

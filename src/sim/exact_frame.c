@@ -197,8 +197,10 @@ static bool load_touches(exact *x, run_state *s) {
                            .anchored = t->anchored,
                            .anchor_a = t->anchor_a,
                            .anchor_b = t->anchor_b};
-        exact_touch e = {.pair = t->pair, .slip_start = t->slip_along};
+        exact_touch e = {.pair = t->pair, .slip_start = t->slip_along, .rolls = t->rolls, .clear = t->clear};
         if (!array_push(context, &x->contacts, c) || !array_push(context, &x->touches, e)) return false;
+        x->rolls |= e.rolls, x->clear = e.clear;
+        if (e.rolls) x->rolling_body[0] = t->a, x->rolling_body[1] = t->b;
     }
     return array_reserve(context, &x->loads, x->contacts.count + 1);
 }
@@ -239,6 +241,7 @@ void exact_free(exact *x) {
     array_free(context, &x->contacts);
     array_free(context, &x->loads);
     if (x->integrator_ready) ode_free(&x->integrator);
+    rolling_free(x->rolling);
 }
 
 /* ---- storing what a group did */
@@ -262,6 +265,8 @@ static abut_status store_group(exact *x, abut_error *error) {
                                                                      .spinning = c->spinning,
                                                                      .pressed = c->pressed,
                                                                      .anchored = c->anchored,
+                                                                     .rolls = x->touches.data[i].rolls,
+                                                                     .clear = x->touches.data[i].clear,
                                                                      .slip_along = c->slip_along,
                                                                      .roll_along = c->roll_along,
                                                                      .spin_along = c->spin_along,

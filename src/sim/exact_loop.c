@@ -35,7 +35,7 @@ double exact_acceleration_limit(const exact *x) {
     return 1e-7 * (vec3_length(x->model->world.gravity) + 1e-3 + x->speed * x->speed / x->model->size);
 }
 
-static void measure_speed(exact *x) {
+void exact_measure_speed(exact *x) {
     x->speed = 0;
     for (int i = 0; i < x->count; i++) {
         double r = x->model->bodies[x->bodies[i]].shape.radius;
@@ -162,7 +162,7 @@ static abut_status impacts(exact *x, abut_error *error) {
         bool happened;
         abut_status status = exact_impact(x, false, &happened, error);
         if (status != ABUT_OK || !happened) return status;
-        measure_speed(x);
+        exact_measure_speed(x);
     }
     return ABUT_OK;
 }
@@ -227,7 +227,7 @@ static abut_status settle(exact *x, bool start, exact_event e, abut_error *error
     arena_mark mark = arena_save(x->arena);
     pair_marks before;
     if (!mark_pairs(x, &before)) return fail_memory(error);
-    measure_speed(x);
+    exact_measure_speed(x);
     abut_status status = handle(x, e, error);
     if (status == ABUT_OK) status = exact_update_touches(x, start, error);
     if (status == ABUT_OK) status = impacts(x, error);
@@ -368,6 +368,20 @@ static abut_status step(exact *x, abut_error *error) {
     return status;
 }
 
+/* A step of the only contact in reduced coordinates, if it is one for them; of the general clock otherwise.
+ */
+static abut_status any_step(exact *x, abut_error *error) {
+    bool rolls;
+    abut_status status = rolling_ready(x, &rolls, error);
+    if (status != ABUT_OK || !rolls) return status == ABUT_OK ? step(x, error) : status;
+    exact_event e;
+    status = rolling_go(x, &e, error);
+    if (status != ABUT_OK || e.kind == EXACT_NOTHING) return status;
+    double limit = x->end - x->time;
+    status = exact_look_around(x, &limit, error);
+    return status == ABUT_OK ? settle(x, false, e, error) : status;
+}
+
 /* All bodies of the group rested at the end of the last frame, together. */
 static bool still_rests(const exact *x) {
     for (int i = 0; i < x->movable; i++)
@@ -381,18 +395,22 @@ abut_status exact_advance(exact *x, abut_error *error) {
         return ABUT_OK;
     }
     exact_event nothing = {.kind = EXACT_NOTHING, .item = -1};
-    measure_speed(x);
+    exact_measure_speed(x);
     double limit = x->end - x->time;
-    abut_status status = exact_look_around(x, &limit, error);
+    abut_status status = ABUT_OK;
+    bool resumes = false; /* reduced coordinates go on from the last frame: nothing has changed */
+    if (x->rolls && x->time < x->end) status = rolling_ready(x, &resumes, error);
+    if (status == ABUT_OK && !resumes) status = exact_look_around(x, &limit, error);
     if (status == ABUT_OK && !x->run->started && x->hinge_count > 0) status = exact_close_hinges(x, error);
-    if (status == ABUT_OK) status = settle(x, !x->run->started, nothing, error);
+    if (status == ABUT_OK && !resumes) status = settle(x, !x->run->started, nothing, error);
     int64_t budget = x->run->options.event_budget > 0 ? x->run->options.event_budget : 100000;
     while (status == ABUT_OK && x->time < x->end) {
-        if (at_rest(x)) {
+        if (!resumes && at_rest(x)) {
             hold(x);
             break;
         }
-        status = step(x, error);
+        resumes = false;
+        status = any_step(x, error);
         if (status == ABUT_OK && --budget < 0)
             status = fail(error, ABUT_BUDGET,
                           "too many events in the frame that ends at t = %.9g s (the last at %.9g); raise "

@@ -14,16 +14,17 @@
 #include "dynamics/forces.h"
 #include "sim/model.h"
 
-enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 2 };
+enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 3 };
 
 /* Memory of a touching place: which features, and what friction did there last. */
 typedef struct touch {
     int32_t a, b; /* bodies of the model */
     near_pair pair;
-    int32_t mode, rolling, spinning; /* friction_mode */
-    int32_t pressed, anchored, pad;
+    int32_t mode, rolling, spinning;  /* friction_mode */
+    int32_t pressed, anchored, rolls; /* rolls: in reduced coordinates */
     vec3 slip_along, roll_along;
     double spin_along;
+    double clear; /* exact_touch */
     vec3 anchor_a, anchor_b;
 } touch;
 

@@ -1,0 +1,44 @@
+/* One lasting smooth contact in reduced coordinates, for the exact clock.
+ *
+ *   rolling_traverse.c   places that move over the atlas, for every smooth contact
+ *   rolling_evolve.c     a step of a single one in contact coordinates
+ *   rolling_handover.c   when: begins and ends */
+#ifndef SIM_ROLLING_H
+#define SIM_ROLLING_H
+
+#include "dynamics/reduced.h"
+#include "sim/exact.h"
+
+enum { ROLLING_NUMBERS = 12 + BODY_NUMBERS + EXACT_EXTRA };
+
+/* Ratio of the two relative curvatures below which the place of the contact runs away: it is about to jump,
+ * or the surfaces conform.  (Negative: they would cross.) */
+#define ROLLING_CONFORMS 1e-4
+
+struct rolling {
+    exact *x;
+    int one, two; /* local bodies: one is free */
+    bool flipped; /* one is body b of the contact */
+    reduced_pair pair;
+    ode integrator;
+    bool ready;   /* the integrator has its memory */
+    bool running; /* and goes on from its last step */
+    bool base_known;
+    double y[ROLLING_NUMBERS];
+    double counted[2]; /* energy of y that is in the books */
+    abut_error *error;
+    /* at the time last placed */
+    motion base;
+    mat3 base_rotation;
+    reduced_state state;
+    reduced_placed placed;
+    reduced_load load;
+};
+
+/* Contact coordinates from the bodies and the place of the only touch; false where there are none. */
+bool rolling_begin(rolling *r, exact *x);
+/* One step of at most `longest` seconds; the event that ended it, for the general clock to handle (crossed
+ * patches are handled here). */
+abut_status rolling_step(rolling *r, double longest, exact_event *e, abut_error *error);
+
+#endif

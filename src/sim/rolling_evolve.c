@@ -1,0 +1,467 @@
+/* A single lasting contact of two smooth surfaces in the exact clock: handed to reduced coordinates and back
+ * (DESIGN section 6; Kry 2000, chapter 4).
+ *
+ *   hand-over   the group has one contact, of patches with patches or a half-space, pressed, and nothing else
+ *               comes near: rolling-begins.  Positions, velocities and energy are those of the bodies; the
+ *               contact coordinates follow from them.
+ *   evolution   dynamics/reduced.h, integrated by the clock's own method; modes are those that the general
+ *               solver chose, and it chooses again at every event
+ *   events      on the dense output: a patch is left, the normal force vanishes, a held direction leaves its
+ *               cone, slip or rolling or spin ends
+ *   hand-back   something else comes near, the contact ends, or another contact is made: rolling-ends
+ *
+ * The state vector: s, t, u, v, cos psi, sin psi, the twist of body 1; the 13 numbers of body 2 if it is free
+ * too; then the dissipated energy and the work. */
+#include "sim/rolling.h"
+
+enum { Q_NUMBERS = 12, SAMPLES = 4, REFINE = 80 };
+
+/* ---- the state vector */
+
+static void put(double *y, vec3 v) { y[0] = v.x, y[1] = v.y, y[2] = v.z; }
+static vec3 get(const double *y) { return (vec3){y[0], y[1], y[2]}; }
+
+static bool base_is_free(const rolling *r) { return r->two < r->x->movable; }
+static int power_at(const rolling *r) { return Q_NUMBERS + (base_is_free(r) ? BODY_NUMBERS : 0); }
+
+static void pack(const rolling *r, const reduced_state *s, double *y) {
+    for (int i = 0; i < 4; i++) y[i] = s->place[i / 2][i % 2];
+    y[4] = s->psi.c, y[5] = s->psi.s;
+    put(y + 6, s->velocity.linear), put(y + 9, s->velocity.angular);
+    if (base_is_free(r)) {
+        const motion *m = &r->x->motions[r->two];
+        double *p = y + Q_NUMBERS;
+        put(p, m->center);
+        p[3] = m->rotation.w, p[4] = m->rotation.x, p[5] = m->rotation.y, p[6] = m->rotation.z;
+        put(p + 7, m->velocity.linear), put(p + 10, m->velocity.angular);
+    }
+    y[power_at(r)] = y[power_at(r) + 1] = 0;
+}
+
+/* Body 2 at a time: integrated, asked, or where it stands. */
+static abut_status base_at(rolling *r, double time, const double *y, abut_error *error) {
+    exact *x = r->x;
+    int model_body_number = x->bodies[r->two];
+    if (base_is_free(r)) {
+        const double *p = y + Q_NUMBERS;
+        r->base = (motion){get(p), quat_unit((quat){p[3], p[4], p[5], p[6]}), {get(p + 7), get(p + 10)}};
+    } else if (x->model->bodies[model_body_number].kinematic) {
+        abut_status status = model_kinematic_motion(x->model, model_body_number, time, &r->base,
+                                                    &r->pair.body[1].acceleration, error);
+        if (status != ABUT_OK) return status;
+        x->prescribed[r->two] = r->pair.body[1].acceleration;
+    } else if (r->base_known) {
+        return ABUT_OK;
+    }
+    r->base_known = true;
+    r->base_rotation = quat_matrix(r->base.rotation);
+    return ABUT_OK;
+}
+
+static abut_status place_at(rolling *r, double time, const double *y, abut_error *error) {
+    abut_status status = base_at(r, time, y, error);
+    if (status != ABUT_OK) return status;
+    r->state = (reduced_state){
+        .place = {{y[0], y[1]}, {y[2], y[3]}}, .psi = {y[4], y[5]}, .velocity = {get(y + 6), get(y + 9)}};
+    if (reduced_place(&r->pair, &r->state, &r->base, r->base_rotation, &r->placed)) return ABUT_OK;
+    return fail(error, ABUT_FAILED, "the surfaces of `%s` and `%s` conform at t = %.9g",
+                r->x->model->bodies[r->x->bodies[r->one]].name,
+                r->x->model->bodies[r->x->bodies[r->two]].name, time);
+}
+
+/* Gravity and drag; returns the power of drag. */
+static double apply(rolling *r, int local, const motion *m, reduced_body *out) {
+    const model_body *b = &r->x->model->bodies[r->x->bodies[local]];
+    if (local >= r->x->movable) return 0;
+    vec3 v = m->velocity.linear, w = m->velocity.angular;
+    vec3 force = vec3_scale(r->x->model->world.gravity, b->inertia.mass);
+    out->wrench = (spatial){vec3_axpy(force, -b->drag_linear, v), vec3_scale(w, -b->drag_angular)};
+    return b->drag_linear * vec3_length2(v) + b->drag_angular * vec3_length2(w);
+}
+
+static abut_status load_at(rolling *r, double powers[2], abut_error *error) {
+    powers[0] =
+        apply(r, r->one, &r->placed.motion, &r->pair.body[0]) + apply(r, r->two, &r->base, &r->pair.body[1]);
+    reduced_load *l = &r->load;
+    if (!reduced_accelerate(&r->pair, &r->placed, &r->base, r->base_rotation, l))
+        return fail(error, ABUT_FAILED, "no finite force keeps the contact");
+    vec3 force = vec3_axpy(l->friction, l->normal, r->placed.normal);
+    powers[0] -= vec3_dot(l->friction, r->placed.slip) + vec3_dot(l->torque, r->placed.spin);
+    powers[1] = base_is_free(r) ? 0
+                                : vec3_dot(force, motion_velocity_at(&r->base, r->placed.point.at)) +
+                                      vec3_dot(l->torque, r->base.velocity.angular);
+    return ABUT_OK;
+}
+
+static abut_status derivative(void *user, double time, const double *y, double *dydt) {
+    rolling *r = user;
+    abut_status status = place_at(r, time, y, r->error);
+    if (status == ABUT_OK) status = load_at(r, dydt + power_at(r), r->error);
+    if (status != ABUT_OK) return status;
+    const double *q = r->placed.rates;
+    for (int i = 0; i < 4; i++) dydt[i] = q[i];
+    dydt[4] = -r->state.psi.s * q[4], dydt[5] = r->state.psi.c * q[4];
+    put(dydt + 6, r->load.acceleration[0].linear), put(dydt + 9, r->load.acceleration[0].angular);
+    if (base_is_free(r)) {
+        double *p = dydt + Q_NUMBERS;
+        quat turn = quat_rate(r->base.rotation, r->base.velocity.angular);
+        put(p, r->base.velocity.linear);
+        p[3] = turn.w, p[4] = turn.x, p[5] = turn.y, p[6] = turn.z;
+        put(p + 7, r->load.acceleration[1].linear), put(p + 10, r->load.acceleration[1].angular);
+    }
+    return ABUT_OK;
+}
+
+/* ---- monitored functions: all positive while the evolution goes on */
+
+enum { LEAVES_ONE, LEAVES_TWO, NORMAL, CONFORMS, MARGIN, SLIP, ROLL, SPIN, MONITORS };
+
+/* Twice the extended boundary: the crossing is certain there (contact/smooth.c). */
+static const double extended = 2e-9;
+
+static double room(const reduced_side *side, const double place[2]) {
+    if (!side->surface) return INFINITY;
+    abut_surface_point p = {side->patch, place[0], place[1]};
+    return extended - abut_surface_outside(side->surface, p, NULL);
+}
+
+static void monitor_all(const rolling *r, double g[MONITORS]) {
+    const reduced_pair *p = &r->pair;
+    vec3 n = r->placed.normal, w = r->placed.spin;
+    g[LEAVES_ONE] = room(&p->side[0], r->state.place[0]);
+    g[LEAVES_TWO] = room(&p->side[1], r->state.place[1]);
+    g[NORMAL] = r->load.normal;
+    g[CONFORMS] = r->placed.curvature[0] / r->placed.curvature[1] - ROLLING_CONFORMS;
+    g[MARGIN] = r->load.margin + FORCES_ALLOWANCE;
+    g[SLIP] = p->mode == FRICTION_SLIP ? vec3_dot(r->placed.slip, p->slip_start) : INFINITY;
+    g[ROLL] = p->rolling == FRICTION_SLIP ? vec3_dot(w, p->roll_start) : INFINITY;
+    g[SPIN] = p->spinning == FRICTION_SLIP ? vec3_dot(w, n) * p->spin_start : INFINITY;
+}
+
+static bool monitor_at(rolling *r, double time, double g[MONITORS]) {
+    double powers[2];
+    ode_dense(&r->integrator, time, r->y);
+    if (place_at(r, time, r->y, NULL) != ABUT_OK || load_at(r, powers, NULL) != ABUT_OK) return false;
+    monitor_all(r, g);
+    return true;
+}
+
+/* The zero of one function between t0 (positive) and t1 (not), by the Illinois variant of regula falsi with
+ * bisection in between; the answer is on the far side, where the event has happened. */
+static double refine(rolling *r, int k, double t0, double g0, double t1, double g1) {
+    int side = 0;
+    double all[MONITORS];
+    for (int i = 0; i < REFINE && t1 - t0 > 4e-16 * fabs(t1); i++) {
+        double t = i % 4 == 3 ? t0 + (t1 - t0) / 2 : t0 + (t1 - t0) * g0 / (g0 - g1);
+        if (!(t > t0 && t < t1)) t = t0 + (t1 - t0) / 2;
+        if (!(t > t0 && t < t1) || !monitor_at(r, t, all)) break;
+        if (all[k] > 0) {
+            t0 = t, g0 = all[k];
+            if (side == 1) g1 /= 2;
+            side = 1;
+        } else {
+            t1 = t, g1 = all[k];
+            if (side == -1) g0 /= 2;
+            side = -1;
+            if (all[k] == 0) break;
+        }
+    }
+    return t1;
+}
+
+/* The first event of the step from t0 to t1: which function, or MONITORS.  Slip that has just begun starts at
+ * zero: it counts from the first sample where it is positive. */
+static int find_event(rolling *r, double t0, double t1, double *time) {
+    double before[MONITORS], g[MONITORS], start = t0;
+    int found = MONITORS;
+    *time = t1;
+    if (!monitor_at(r, t0, before)) return NORMAL;
+    for (int i = 1; i <= SAMPLES && found == MONITORS; i++) {
+        double t = i == SAMPLES ? t1 : t0 + (t1 - t0) * i / SAMPLES;
+        if (!monitor_at(r, t, g)) return NORMAL;
+        for (int k = 0; k < MONITORS; k++) {
+            if (g[k] > 0 || !(before[k] > 0)) continue;
+            double root = refine(r, k, start, before[k], t, g[k]);
+            if (found == MONITORS || root < *time) found = k, *time = root;
+        }
+        start = t;
+        memcpy(before, g, sizeof before);
+    }
+    return found;
+}
+
+/* ---- into reduced coordinates */
+
+/* The contact point as the rest of the clock knows it: its normal from body b to body a. */
+static void tell_point(const rolling *r) {
+    contact_point *p = &r->x->contacts.data[0].point;
+    *p = r->placed.point;
+    if (r->flipped) p->normal = vec3_neg(p->normal), p->normal_rate = vec3_neg(p->normal_rate);
+}
+
+static reduced_side side_of(const exact *x, int local, const element *e) {
+    if (e->kind == ELEMENT_PATCH)
+        return (reduced_side){x->model->bodies[x->bodies[local]].shape.shape.surface,
+                              e->patch,
+                              e->p,
+                              {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+    vec3 t = vec3_orthogonal(e->d);
+    return (reduced_side){NULL, 0, e->p, {t, vec3_cross(e->d, t), e->d}};
+}
+
+/* Where the contact is on each side.  A plane has its coordinates from the place on the other. */
+static void find_places(rolling *r, const element *e[2], const motion *m[2]) {
+    for (int k = 0; k < 2; k++) r->state.place[k][0] = e[k]->u, r->state.place[k][1] = e[k]->v;
+    for (int k = 0; k < 2; k++) {
+        if (r->pair.side[k].surface) continue;
+        const reduced_side *other = &r->pair.side[1 - k];
+        abut_partials p;
+        abut_surface_evaluate(other->surface, other->patch, e[1 - k]->u, e[1 - k]->v, 0, &p);
+        vec3 at = vec3_add(m[1 - k]->center, quat_rotate(m[1 - k]->rotation, vec3_add(p.c, other->origin)));
+        vec3 local = quat_unrotate(m[k]->rotation, vec3_sub(at, m[k]->center));
+        vec3 d = vec3_sub(local, r->pair.side[k].origin);
+        r->state.place[k][0] = vec3_dot(d, r->pair.side[k].frame.cx);
+        r->state.place[k][1] = vec3_dot(d, r->pair.side[k].frame.cy);
+    }
+}
+
+/* Directions at the start of the evolution, of body 1 against body 2; memory where speeds are too small. */
+static void find_starts(rolling *r, const group_contact *c) {
+    double sign = r->flipped ? -1 : 1, slow = 1e-9 * (1 + r->x->speed);
+    vec3 w = r->placed.spin, n = r->placed.normal, roll = vec3_axpy(w, -vec3_dot(w, n), n);
+    double size = r->x->model->size;
+    r->pair.slip_start =
+        vec3_length(r->placed.slip) > slow ? vec3_unit(r->placed.slip) : vec3_scale(c->slip_along, sign);
+    r->pair.roll_start = vec3_length(roll) * size > slow ? vec3_unit(roll) : vec3_scale(c->roll_along, sign);
+    double spin = vec3_dot(w, n);
+    r->pair.spin_start = fabs(spin) * size > slow ? (spin < 0 ? -1 : 1) : c->spin_along < 0 ? -1 : 1;
+}
+
+bool rolling_begin(rolling *r, exact *x) {
+    const group_contact *c = &x->contacts.data[0];
+    const near_pair *pair = &x->touches.data[0].pair;
+    r->x = x;
+    r->flipped = c->a >= x->movable;
+    r->one = r->flipped ? c->b : c->a, r->two = r->flipped ? c->a : c->b;
+    const element *e[2] = {r->flipped ? &pair->b : &pair->a, r->flipped ? &pair->a : &pair->b};
+    const motion *m[2] = {&x->motions[r->one], &x->motions[r->two]};
+    r->pair = (reduced_pair){.side = {side_of(x, r->one, e[0]), side_of(x, r->two, e[1])},
+                             .body = {{.inertia = &x->inertias[r->one]}, {.inertia = &x->inertias[r->two]}},
+                             .friction = c->friction,
+                             .mode = c->mode,
+                             .rolling = c->rolling,
+                             .spinning = c->spinning};
+    r->pair.body[1].acceleration = x->prescribed[r->two];
+    find_places(r, e, m);
+    r->base = *m[1], r->base_rotation = quat_matrix(r->base.rotation), r->base_known = true;
+    r->running = false;
+    double powers[2];
+    if (!reduced_coordinates(&r->pair, m[0], m[1], &r->state) ||
+        !reduced_place(&r->pair, &r->state, &r->base, r->base_rotation, &r->placed))
+        return false;
+    find_starts(r, c);
+    tell_point(r);
+    pack(r, &r->state, r->y);
+    return load_at(r, powers, NULL) == ABUT_OK;
+}
+
+/* ---- back to the bodies */
+
+/* Where the state is now becomes what the rest of the clock knows. */
+static void store(rolling *r, double time) {
+    exact *x = r->x;
+    group_contact *c = &x->contacts.data[0];
+    near_pair *pair = &x->touches.data[0].pair;
+    element *e[2] = {r->flipped ? &pair->b : &pair->a, r->flipped ? &pair->a : &pair->b};
+    contact_feature *f[2] = {r->flipped ? &pair->fb : &pair->fa, r->flipped ? &pair->fa : &pair->fb};
+    for (int k = 0; k < 2; k++) {
+        if (!r->pair.side[k].surface) continue;
+        e[k]->u = r->state.place[k][0], e[k]->v = r->state.place[k][1];
+        e[k]->patch = f[k]->id = r->pair.side[k].patch;
+    }
+    x->motions[r->one] = reduced_motion(&r->placed, x->motions[r->one].rotation);
+    x->accelerations[r->one] = r->load.acceleration[0];
+    if (base_is_free(r)) x->accelerations[r->two] = r->load.acceleration[1];
+    x->motions[r->two] = r->base;
+    tell_point(r);
+    double sign = r->flipped ? -1 : 1;
+    find_starts(r, c); /* slip turns slowly; the next step goes on from where this one ended */
+    c->slip_along = vec3_scale(r->pair.slip_start, sign),
+    c->roll_along = vec3_scale(r->pair.roll_start, sign);
+    c->spin_along = r->pair.spin_start;
+    x->touches.data[0].slip_start = c->slip_along;
+    x->time = time;
+}
+
+/* Energy that friction took and that moving bodies gave since the last call. */
+static void count_energy(rolling *r) {
+    run_state *s = r->x->run->state;
+    double dissipated = r->y[power_at(r)], work = r->y[power_at(r) + 1];
+    s->dissipated += dissipated - r->counted[0], s->work += work - r->counted[1];
+    r->counted[0] = dissipated, r->counted[1] = work;
+}
+
+/* ---- the recording: the motion of the bodies as the polynomial that the dense output is */
+
+static double basis(int k, double x) {
+    double value = 1;
+    for (int i = 1; i <= k; i++) value *= i & 1 ? x : 1 - x;
+    return value;
+}
+
+/* Solves for the coefficients that take the values at the eight nodes; `columns` values a node. */
+static void fit(double (*values)[2 * BODY_NUMBERS], int columns) {
+    enum { N = ABUT_SEGMENT_COEFFICIENTS };
+    double m[N][N];
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < N; k++) m[i][k] = basis(k, (double)i / (N - 1));
+    for (int k = 0; k < N; k++) {
+        int pivot = k;
+        for (int i = k + 1; i < N; i++)
+            if (fabs(m[i][k]) > fabs(m[pivot][k])) pivot = i;
+        for (int j = 0; j < N; j++) {
+            double swap = m[k][j];
+            m[k][j] = m[pivot][j], m[pivot][j] = swap;
+        }
+        for (int j = 0; j < columns; j++) {
+            double swap = values[k][j];
+            values[k][j] = values[pivot][j], values[pivot][j] = swap;
+        }
+        for (int i = k + 1; i < N; i++) {
+            double f = m[i][k] / m[k][k];
+            for (int j = k; j < N; j++) m[i][j] -= f * m[k][j];
+            for (int j = 0; j < columns; j++) values[i][j] -= f * values[k][j];
+        }
+    }
+    for (int k = N - 1; k >= 0; k--)
+        for (int j = 0; j < columns; j++) {
+            for (int i = k + 1; i < N; i++) values[k][j] -= m[k][i] * values[i][j];
+            values[k][j] /= m[k][k];
+        }
+}
+
+static void put_motion(double *y, const motion *m) {
+    put(y, m->center);
+    y[3] = m->rotation.w, y[4] = m->rotation.x, y[5] = m->rotation.y, y[6] = m->rotation.z;
+    put(y + 7, m->velocity.linear), put(y + 10, m->velocity.angular);
+}
+
+static abut_status keep_segment(rolling *r, double start, double end, abut_error *error) {
+    abut_sim *run = r->x->run;
+    const abut_context *context = &run->context;
+    if (!run->options.segment || !(end > start)) return ABUT_OK;
+    double values[ABUT_SEGMENT_COEFFICIENTS][2 * BODY_NUMBERS], first = r->integrator.t_old;
+    int bodies[2] = {r->one, r->two}, count = base_is_free(r) ? 2 : 1;
+    quat near = r->x->motions[r->one].rotation;
+    for (int i = 0; i < ABUT_SEGMENT_COEFFICIENTS; i++) {
+        double t = first + (r->integrator.t - first) * i / (ABUT_SEGMENT_COEFFICIENTS - 1);
+        ode_dense(&r->integrator, t, r->y);
+        abut_status status = place_at(r, t, r->y, error);
+        if (status != ABUT_OK) return status;
+        motion m = reduced_motion(&r->placed, near);
+        near = m.rotation;
+        put_motion(values[i], &m);
+        if (count == 2) memcpy(values[i] + BODY_NUMBERS, r->y + Q_NUMBERS, BODY_NUMBERS * sizeof(double));
+    }
+    fit(values, count * BODY_NUMBERS);
+    kept_segment s = {.start = start,
+                      .end = end,
+                      .step = r->integrator.t - first,
+                      .first_body = run->segment_bodies.count,
+                      .body_count = count,
+                      .first_number = run->segment_numbers.count};
+    int64_t numbers = (int64_t)count * BODY_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
+    if (!array_push(context, &run->segments, s) ||
+        !array_reserve(context, &run->segment_numbers, run->segment_numbers.count + numbers))
+        return fail_memory(error);
+    for (int b = 0; b < count; b++) {
+        if (!array_push(context, &run->segment_bodies, r->x->bodies[bodies[b]])) return fail_memory(error);
+        for (int i = 0; i < BODY_NUMBERS; i++)
+            for (int k = 0; k < ABUT_SEGMENT_COEFFICIENTS; k++)
+                run->segment_numbers.data[run->segment_numbers.count++] = values[k][b * BODY_NUMBERS + i];
+    }
+    return ABUT_OK;
+}
+
+/* ---- a step */
+
+static abut_status start_integrator(rolling *r, abut_error *error) {
+    if (!r->ready) {
+        ode_config config = ode_default_config();
+        config.relative = config.absolute = 0.1 * r->x->model->tolerance.integration;
+        abut_status status = ode_init(&r->integrator, &r->x->run->context, power_at(r) + EXACT_EXTRA, &config,
+                                      derivative, NULL, r);
+        if (status != ABUT_OK) return fail_memory(error);
+        r->ready = true;
+    }
+    r->integrator.config.first_step = r->x->pace.hint > 0 ? r->x->pace.hint : 0;
+    r->counted[0] = r->counted[1] = 0;
+    r->error = error;
+    r->running = true;
+    return ode_start(&r->integrator, r->x->time, r->y, error);
+}
+
+/* The place has left a patch: the neighbour takes over.  Where the surface ends, the general clock does. */
+static abut_status cross(rolling *r, exact_event *e, abut_error *error) {
+    for (int k = 0; k < 2; k++) {
+        const reduced_side *side = &r->pair.side[k];
+        if (!side->surface || room(side, r->state.place[k]) > 0) continue;
+        abut_surface_point place = {side->patch, r->state.place[k][0], r->state.place[k][1]};
+        double rate[2] = {r->placed.rates[2 * k], r->placed.rates[2 * k + 1]};
+        if (abut_surface_settle(side->surface, &place, rate, NULL, NULL, NULL) != ABUT_OK ||
+            !reduced_change_patch(&r->pair, &r->state, k, place)) {
+            *e = (exact_event){EXACT_LEAVES, 0, r->x->time};
+            return ABUT_OK;
+        }
+    }
+    double powers[2];
+    pack(r, &r->state, r->y);
+    if (place_at(r, r->x->time, r->y, NULL) != ABUT_OK || load_at(r, powers, NULL) != ABUT_OK) {
+        *e = (exact_event){EXACT_LEAVES, 0, r->x->time};
+        return ABUT_OK;
+    }
+    store(r, r->x->time);
+    r->running = false;
+    /* where the curvature jumps, forces do, and a place can end */
+    if (!(r->placed.curvature[0] / r->placed.curvature[1] > ROLLING_CONFORMS))
+        *e = (exact_event){EXACT_SLIPS, 0, r->x->time};
+    if (r->load.normal < 0) *e = (exact_event){EXACT_VANISHES, 0, r->x->time};
+    if (r->load.margin + FORCES_ALLOWANCE < 0) *e = (exact_event){EXACT_SLIPS, 0, r->x->time};
+    return exact_emit(r->x, exact_contact_event(r->x, ABUT_EVENT_PATCH_CROSSED, 0), error);
+}
+
+abut_status rolling_step(rolling *r, double longest, exact_event *e, abut_error *error) {
+    exact *x = r->x;
+    double start = x->time;
+    *e = (exact_event){.kind = EXACT_NOTHING, .item = -1};
+    abut_status status = r->running ? ABUT_OK : start_integrator(r, error);
+    double end = x->end - start > longest ? start + longest : x->end;
+    if (status == ABUT_OK) status = ode_step(&r->integrator, end, error);
+    if (status != ABUT_OK) return status;
+    double reached = r->integrator.t;
+    x->pace.hint = r->integrator.h;
+    int which = find_event(r, start, reached, &reached);
+    status = keep_segment(r, start, reached, error);
+    if (status != ABUT_OK) return status;
+    ode_dense(&r->integrator, reached, r->y);
+    if (which == MONITORS) memcpy(r->y, r->integrator.y, (size_t)r->integrator.size * sizeof(double));
+    count_energy(r);
+    double powers[2];
+    status = place_at(r, reached, r->y, error);
+    if (status == ABUT_OK) status = load_at(r, powers, error);
+    if (status != ABUT_OK) return status;
+    store(r, reached);
+    x->run->state->steps++;
+    if (which == MONITORS) return ABUT_OK;
+    r->running = false;
+    if (which == LEAVES_ONE || which == LEAVES_TWO) return cross(r, e, error);
+    static const exact_event_kind kinds[MONITORS] = {
+        [NORMAL] = EXACT_VANISHES, [CONFORMS] = EXACT_SLIPS, [MARGIN] = EXACT_SLIPS,
+        [SLIP] = EXACT_STICKS,     [ROLL] = EXACT_SLIPS,     [SPIN] = EXACT_SLIPS};
+    *e = (exact_event){kinds[which], 0, reached};
+    return ABUT_OK;
+}
+
+void rolling_free(rolling *r) {
+    if (r && r->ready) ode_free(&r->integrator);
+}
