@@ -7,7 +7,7 @@
 
 bool check_is_scene(const char *path) {
     const char *dot = strrchr(path, '.');
-    return dot && (strcmp(dot, ".lua") == 0 || strcmp(dot, ".json") == 0);
+    return dot && (strcmp(dot, ".lua") == 0 || strcmp(dot, ".json") == 0 || strcmp(dot, ".scene") == 0);
 }
 
 static json_t *overlap_json(const abut_model *model, const abut_overlap *o) {

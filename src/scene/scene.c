@@ -108,7 +108,9 @@ abut_status abut_scene_read(const abut_context *context, const char *text, size_
     if (context) scene->context = *context;
     abut_status status = begin(scene, text, size, name, folder, options, error);
     if (status == ABUT_OK)
-        status = ends_with(name, ".json") ? scene_run_json(scene, text, size, error) : run_lua(scene, error);
+        status = ends_with(name, ".json")    ? scene_run_json(scene, text, size, error)
+                 : ends_with(name, ".scene") ? scene_run_kry(scene, error)
+                                             : run_lua(scene, error);
     if (status == ABUT_OK) status = check_set(scene, error);
     if (status == ABUT_OK && scene->bodies.count == 0)
         status = fail_at(error, ABUT_INVALID, name, 0,

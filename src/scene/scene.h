@@ -8,6 +8,7 @@
  *   links.c     hinge.*, spring, force, torque, contact
  *   control.c   param, on, every, camera, light
  *   json.c      the calls of a scene as JSON, and back
+ *   kry.c       scene files of Kry's thesis, turned into such calls
  *   scene.c     loading, freeing, and what the public header promises */
 #ifndef SCENE_SCENE_H
 #define SCENE_SCENE_H
@@ -147,6 +148,9 @@ int scene_return_shape(lua_State *L, abut_shape shape);
 /* ---- json.c */
 json_t *scene_json_of(lua_State *L, int index, const char *call); /* NULL after a function: undumpable */
 abut_status scene_run_json(abut_scene *scene, const char *text, size_t size, abut_error *error);
+
+/* ---- kry.c */
+abut_status scene_run_kry(abut_scene *scene, abut_error *error);
 
 /* Shapes and bodies are userdata that hold their number. */
 void scene_push_handle(lua_State *L, const char *type, int number);

@@ -74,6 +74,8 @@ static void skip_blank(reader *r) {
             for (r->at += 2; *r->at && !(r->at[0] == '*' && r->at[1] == '/'); r->at++)
                 if (*r->at == '\n') r->line++;
             if (*r->at) r->at += 2;
+        } else if (*r->at == '\\') { /* of the thesis's typesetting: a backslash, perhaps with a word */
+            for (r->at++; isalpha((unsigned char)*r->at); r->at++) continue;
         } else {
             return;
         }
@@ -93,8 +95,11 @@ static bool next_token(reader *r, char *token, size_t size) {
         if (*r->at) r->at++;
         token[n++] = '"';
     } else if (isalnum((unsigned char)*r->at) || strchr("+-._", *r->at)) {
-        for (; isalnum((unsigned char)*r->at) || (*r->at && strchr("+-._", *r->at)); r->at++)
+        do {
             if (n + 1 < size) token[n++] = *r->at;
+            r->at++;
+            if (n == 1 && token[0] == '-') skip_blank(r); /* a sign apart from its number */
+        } while (isalnum((unsigned char)*r->at) || (*r->at && strchr("+-._", *r->at)));
     } else {
         token[n++] = *r->at++;
     }
