@@ -16,7 +16,7 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
 /* The one list of commands.  X(name, arguments, sentence); command_NAME(int argc, char **argv) gets what
  * follows it. */
 #define COMMAND_LIST(X)                                                                                      \
-    X(bench, "[NAME]", "the built-in benchmarks")                                                            \
+    X(bench, "[NAME] [--strict]", "the built-in benchmarks")                                                 \
     X(certify, "REC [--json]", "looks at the recorded states again by other means: were the promises kept?") \
     X(check, "FILE [--fix OUT] [--json]",                                                                    \
       "says what is wrong with a mesh or a scene, where, and how to fix it")                                 \
