@@ -45,7 +45,7 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
       "solves a complementarity problem given as a file")                                                    \
     X(touch,                                                                                                 \
       "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--velocity-a V] [--velocity-b V] [--tolerance E] "     \
-      "[--all] [--json]",                                                                                    \
+      "[--all] [--picture OUT.svg] [--json]",                                                                \
       "whether two solids touch, on which regions, along which normals")                                     \
     X(track, "REC --body NAME [--at T]", "the motion of a body as CSV: every frame, or the state at a time") \
     X(view, "[SCENE|REC] [--port N] [--root FOLDER] [--no-browser]",                                         \
@@ -102,6 +102,9 @@ int cli_word_distance(const char *a, const char *b);
 
 /* A slice through the partition of space as SVG. */
 int cli_index_picture(const abut_solid *solid, const abut_index *index, const char *path);
+
+/* Two solids with their contact regions and normals as SVG. */
+int cli_touch_picture(const abut_solid *const solid[2], const abut_touch *touch, const char *path);
 
 bool cli_is_terminal(FILE *stream); /* and NO_COLOR and TERM=dumb count as not for colours */
 bool cli_use_colors(FILE *stream);

@@ -28,10 +28,13 @@ static json_t *region_json(const abut_touch *t, const abut_touch_region *r) {
     json_t *holes = json_array(), *normals = json_array();
     for (int32_t l = 1; l < r->loops; l++) json_array_append_new(holes, loop_json(t, r->first_loop + l));
     for (int i = 0; i < r->normal_count; i++) json_array_append_new(normals, cli_json_vec3(r->normals[i]));
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:b}", "dimension", r->dimension, "a",
-                     place_json(r->a), "b", place_json(r->b), "points", loop_json(t, r->first_loop), "holes",
-                     holes, "normals", normals, "area", r->area, "center", cli_json_vec3(r->center),
-                     "determinate", r->determinate, "needed", r->needed);
+    json_t *contacts = json_array();
+    for (int32_t i = 0; i < r->contacts; i++)
+        json_array_append_new(contacts, cli_json_vec3(t->contacts[r->first_contact + i]));
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:b}", "dimension", r->dimension,
+                     "a", place_json(r->a), "b", place_json(r->b), "points", loop_json(t, r->first_loop),
+                     "holes", holes, "contacts", contacts, "normals", normals, "area", r->area, "center",
+                     cli_json_vec3(r->center), "determinate", r->determinate, "needed", r->needed);
 }
 
 static int print_json(const pair *p) {
@@ -100,21 +103,19 @@ static abut_status analyse(pair *p, const char *const *path, bool moves, abut_er
 }
 
 int command_touch(int argc, char **argv) {
-    const char *pose[2] = {NULL, NULL}, *velocity[2] = {NULL, NULL}, *tolerance = NULL;
+    const char *pose[2] = {NULL, NULL}, *velocity[2] = {NULL, NULL}, *tolerance = NULL, *picture = NULL;
     bool json = false, stop;
     pair p = {.time = INFINITY};
-    const cli_option options[] = {{.name = "--pose-a", .value = &pose[0]},
-                                  {.name = "--pose-b", .value = &pose[1]},
-                                  {.name = "--velocity-a", .value = &velocity[0]},
-                                  {.name = "--velocity-b", .value = &velocity[1]},
-                                  {.name = "--tolerance", .value = &tolerance},
-                                  {.name = "--all", .flag = &p.options.all},
-                                  {.name = "--json", .flag = &json}};
+    const cli_option options[] = {
+        {.name = "--pose-a", .value = &pose[0]},         {.name = "--pose-b", .value = &pose[1]},
+        {.name = "--velocity-a", .value = &velocity[0]}, {.name = "--velocity-b", .value = &velocity[1]},
+        {.name = "--tolerance", .value = &tolerance},    {.name = "--all", .flag = &p.options.all},
+        {.name = "--picture", .value = &picture},        {.name = "--json", .flag = &json}};
     cli_call call = {.command = "touch",
                      .arguments = "MESH_A MESH_B [--pose-a POSE] [--pose-b POSE] [--velocity-a V] "
-                                  "[--velocity-b V] [--tolerance E] [--all] [--json]",
+                                  "[--velocity-b V] [--tolerance E] [--all] [--picture OUT.svg] [--json]",
                      .options = options,
-                     .option_count = 7,
+                     .option_count = 8,
                      .least = 2,
                      .most = 2};
     int status = cli_parse(&call, argc, argv, &stop);
@@ -131,6 +132,10 @@ int command_touch(int argc, char **argv) {
         status = cli_error(&error);
     else
         status = json ? print_json(&p) : print_table(&p);
+    if (status == EXIT_DONE && picture) {
+        const abut_solid *const solids[2] = {p.solid[0], p.solid[1]};
+        status = cli_touch_picture(solids, p.touch, picture);
+    }
     abut_touch_free(NULL, p.touch);
     for (int i = 0; i < 2; i++) abut_touch_solid_free(NULL, p.ready[i]), abut_solid_free(NULL, p.solid[i]);
     return status;

@@ -46,7 +46,8 @@ typedef struct abut_touch_region {
                        */
     bool needed;      /* it belongs to R (definition 2), not only to I */
     bool temporary;   /* for the caller to set: it persists, so it belongs to the set C (definition 3) */
-    double area;      /* m2 of a 2D region, 0 otherwise */
+    int32_t first_contact, contacts; /* contact points: the vertices of its convex hull (Baraff 1989, 4.2) */
+    double area;                     /* m2 of a 2D region, 0 otherwise */
     abut_vec3 center;
 } abut_touch_region;
 
@@ -58,10 +59,12 @@ typedef struct abut_touch {
     int32_t *loop_start; /* loop l has the corners points[loop_start[l]] .. points[loop_start[l + 1] - 1] */
     abut_vec3 *points;
     int64_t loop_count, point_count;
+    abut_vec3 *contacts; /* of all regions */
+    int64_t contact_count;
     abut_vec3 witness; /* of penetration */
     double depth;      /* distance of the witness from the nearer of the boundaries it is inside of; a lower
                           bound of the deepest */
-    int64_t capacity[3];
+    int64_t capacity[4];
 } abut_touch;
 
 /* What one question leaves for the next about the same two solids: which parts are how far apart, so that

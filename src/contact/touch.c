@@ -90,7 +90,8 @@ static abut_status analyse(touch_work *w, bool all) {
     for (int64_t i = 0; i < t->region_count; i++)
         if (all || t->regions[i].needed) t->regions[kept++] = t->regions[i];
     t->region_count = kept;
-    return touch_normals(w);
+    status = touch_normals(w);
+    return status == ABUT_OK ? touch_points(w) : status;
 }
 
 abut_status abut_touch_find(const abut_context *context, const abut_touch_solid *a, abut_pose pose_a,
@@ -130,5 +131,6 @@ void abut_touch_free(const abut_context *context, abut_touch *touch) {
     mem_free(context, touch->regions, (size_t)touch->capacity[0], sizeof *touch->regions);
     mem_free(context, touch->loop_start, (size_t)touch->capacity[1], sizeof *touch->loop_start);
     mem_free(context, touch->points, (size_t)touch->capacity[2], sizeof *touch->points);
+    mem_free(context, touch->contacts, (size_t)touch->capacity[3], sizeof *touch->contacts);
     mem_free(context, touch, 1, sizeof *touch);
 }

@@ -5,6 +5,7 @@
  *   touch_collect    marked entities ── index ──> regions of I, witnesses
  *   touch_choose     marks the regions of R: definitions 1 and 2, neighbourhoods evaluated
  *   touch_normals    the normals of each region
+ *   touch_points     the contact points of each region
  *   touch_remember   normals that persist from the previous step
  *
  * Solid 0 is A, solid 1 is B. */
@@ -74,6 +75,8 @@ void touch_witness(touch_work *w, int solid, vec3 at);
 void touch_witness_overlap(touch_work *w, vec3 at, vec3 outward);
 abut_status touch_choose(touch_work *w);
 abut_status touch_normals(touch_work *w);
+/* The contact points of each region. */
+abut_status touch_points(touch_work *w);
 /* Takes the entities that cannot be in a resting or approaching contact out of `near`. */
 void touch_cull(touch_work *w);
 /* For a region whose normal is open: that of the previous step, where one of conditions 6 and 7 holds and it
