@@ -169,12 +169,11 @@ static void gears(void **state) {
     check_fit(&f);
 }
 
-/* Flanks of a thread of 60 degrees: the normal leans by 30 from the axis, by up to 50 where the thread runs
- * out at the ends of the nut; within the depth of the thread. */
+/* Flanks of a thread of 60 degrees: the normal leans by 30 from the axis; those of the nut are cut by its
+ * ends, where the thread runs out in steeper facets.  Within the depth of the thread. */
 static bool is_thread_flank(int solid, vec3 n, vec3 at) {
-    (void)solid;
     double r = sqrt(at.x * at.x + at.y * at.y);
-    return fabs(n.z) > 0.6 && fabs(n.z) < 0.88 && r > 4 && r < 5.1;
+    return fabs(n.z) > (solid == 0 ? 0.85 : 0.3) && fabs(n.z) < 0.88 && r > 4 && r < 5.1;
 }
 
 /* The nut two turns up the thread (pitch 1.5 mm), drawn along the axis; and to the side, where crests and
