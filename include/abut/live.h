@@ -38,6 +38,27 @@ typedef struct abut_live_times {
 } abut_live_times;
 ABUT_API abut_live_times abut_live_step_times(const abut_sim *run);
 
+/* ---- questions between two steps (after the first one) */
+
+typedef struct abut_live_hit {
+    int body;
+    double t; /* metres along a ray; distance of a point, negative inside; 0 .. 1 of a shape's way */
+    abut_vec3 point, normal; /* on the body, outward */
+} abut_live_hit;
+
+/* The first body on the ray origin + t direction/|direction|, 0 <= t <= limit. */
+ABUT_API bool abut_live_cast_ray(const abut_sim *run, abut_vec3 origin, abut_vec3 direction, double limit,
+                                 abut_live_hit *hit);
+/* The body nearest to the point, at most `limit` away. */
+ABUT_API bool abut_live_cast_point(const abut_sim *run, abut_vec3 point, double limit, abut_live_hit *hit);
+/* The first body that a shape meets on its way between two poses, turning evenly. */
+ABUT_API abut_status abut_live_cast_shape(const abut_sim *run, const abut_shape *shape, abut_pose from,
+                                          abut_pose to, abut_live_hit *hit, bool *found, abut_error *error);
+/* A sensor: which bodies touch a shape that stands at a pose.  At most `capacity` of them, in no particular
+ * order; *count says how many there are. */
+ABUT_API abut_status abut_live_sense(const abut_sim *run, const abut_shape *shape, abut_pose at, int *bodies,
+                                     int capacity, int *count, abut_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -198,6 +198,11 @@ ABUT_API void abut_sim_free(abut_sim *run);
 /* Moves the world to the time `until`, exactly. */
 ABUT_API abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error);
 
+/* Goes on with the other clock from here (abut/live.h).  From live to exact, bodies that overlap are pushed
+ * apart first; ABUT_BUDGET or ABUT_UNSUPPORTED when that cannot be done, and the run stays as it is. */
+ABUT_API abut_status abut_sim_set_mode(abut_sim *run, abut_mode mode, abut_error *error);
+ABUT_API abut_mode abut_sim_mode(const abut_sim *run);
+
 ABUT_API double abut_sim_time(const abut_sim *run);
 ABUT_API int abut_sim_bodies(const abut_sim *run);
 ABUT_API int64_t abut_sim_steps(const abut_sim *run);

@@ -40,6 +40,7 @@ static bool allocate_slots(live *w) {
     w->masses = arena_alloc(m, n, sizeof *w->masses);
     w->wrenches = arena_alloc(m, n, sizeof *w->wrenches);
     w->constant = arena_alloc(m, n, sizeof *w->constant);
+    w->starts = arena_alloc(m, n, sizeof *w->starts);
     w->kinematic_end = arena_alloc(m, n, sizeof *w->kinematic_end);
     w->movable = arena_alloc(m, n, sizeof *w->movable);
     w->leaves = arena_alloc(m, n, sizeof *w->leaves);
@@ -53,8 +54,8 @@ static bool allocate_slots(live *w) {
     w->motor_speeds = arena_alloc(m, h + 1, sizeof *w->motor_speeds);
     w->hinge_force = arena_alloc(m, h + 1, sizeof *w->hinge_force);
     bool fine = w->slot_block && w->colliders && w->shape_of && w->faceted && w->radii && w->masses &&
-                w->wrenches && w->constant && w->kinematic_end && w->movable && w->leaves && w->boxes &&
-                w->roams && w->rests && w->parent && w->in_direct && w->used && w->local_of &&
+                w->wrenches && w->constant && w->starts && w->kinematic_end && w->movable && w->leaves &&
+                w->boxes && w->roams && w->rests && w->parent && w->in_direct && w->used && w->local_of &&
                 w->motor_speeds && w->hinge_force;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
@@ -119,6 +120,7 @@ static void begin_step(live *w, double dt) {
     w->joint_rate = 0.2 / w->h, w->direct_rate = 0.2 / w->h;
     for (int i = 0; i < w->bodies; i++)
         w->movable[i + 1] = w->model->bodies[i].movable && !w->rests[i].asleep;
+    memcpy(w->starts, w->motions, (size_t)w->bodies * sizeof *w->starts);
     memset(w->hinge_force, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_force);
 }
 
@@ -195,6 +197,7 @@ static abut_status step(live *w, double dt, abut_error *error) {
     if (fine && w->status != ABUT_OK && error) *error = w->error;
     if (!fine || w->status != ABUT_OK) return fine ? w->status : fail_memory(error);
     live_store(w);
+    live_stop_fast(w);
     unload_bodies(w);
     lap(&t->store, &since);
     s->time += dt, s->steps++;

@@ -12,7 +12,9 @@
  *   live_hinge.c     hinge rows of an island
  *   live_impact.c    restitution by propagation
  *   live_force.c     gravity, drag, springs, forces, kinematic bodies
+ *   live_query.c     rays, points and shapes; fast bodies
  *   live_report.c    contacts, events, energy
+ *   live_switch.c    from one clock to the other
  *
  * What goes on from step to step (the state) is: the motions, the hinge memory, and here for each body how
  * long it has been still, and for each pair its contacts with impulses and caches.  All else is made anew in
@@ -177,7 +179,7 @@ struct live_work {
     double reach; /* contact points farther apart are not looked at */
     double push;  /* m/s: overlap is not removed faster */
     double dt, h;
-    int substeps;
+    int substeps, substep; /* how many, and which one is under way */
 
     /* bodies; arrays of slots */
     int bodies, slots;
@@ -207,6 +209,8 @@ struct live_work {
     int_array unbounded;
     uint8_t *roams; /* left its fat box in this step */
     bool tree_ready;
+    double strayed; /* how far any body has moved since its box was made */
+    motion *starts; /* where the bodies were at the start of the step */
 
     /* narrow */
     live_seen_array next_seen;
@@ -267,8 +271,10 @@ uint64_t live_hash(const live *w, uint64_t seed);
 abut_status live_apply_forces(live *w, double time, abut_error *error);
 abut_status live_move_kinematic(live *w, double time, abut_error *error);
 void live_springs(live *w);
+bool live_may_touch(const live *w, int a, int b); /* a < b */
 bool live_broad(live *w);
 bool live_narrow(live *w);
+bool live_collide_again(live *w, live_contact *c);
 bool live_islands(live *w);
 bool live_sleep(live *w);
 bool live_find_bouncing(live *w);
@@ -276,6 +282,7 @@ bool live_color(live *w);
 void live_prepare(live *w);
 bool live_substeps(live *w);
 void live_store(live *w);
+void live_stop_fast(live *w);
 abut_status live_report(live *w, abut_error *error);
 abut_status live_emit(live *w, abut_event e, abut_error *error);
 void live_balance(live *w);

@@ -59,7 +59,7 @@ void live_shapes_free(live *w) {
 
 /* ---- the tree */
 
-static bool may_touch(const live *w, int a, int b) {
+bool live_may_touch(const live *w, int a, int b) {
     const model_body *x = &w->model->bodies[a], *y = &w->model->bodies[b];
     if (!x->movable && !y->movable) return false;
     if (x->group != 0 && x->group == y->group) return false;
@@ -78,7 +78,7 @@ static bool report_near(void *user, int32_t other) {
     live *w = f->w;
     if (other == f->body || (w->roams[other] && other < f->body)) return true;
     live_pair p = {f->body < other ? f->body : other, f->body < other ? other : f->body};
-    if (!may_touch(w, p.a, p.b)) return true;
+    if (!live_may_touch(w, p.a, p.b)) return true;
     f->fine = array_push(w->context, &w->near, p);
     return f->fine;
 }
@@ -148,7 +148,7 @@ static bool add_unbounded(live *w) {
             int u = w->unbounded.data[k];
             if (i == u || w->leaves[i] == BVH_NONE || !w->model->bodies[i].movable) continue;
             live_pair p = {i < u ? i : u, i < u ? u : i};
-            if (!may_touch(w, p.a, p.b) || !reaches(w, u, &w->boxes[i])) continue;
+            if (!live_may_touch(w, p.a, p.b) || !reaches(w, u, &w->boxes[i])) continue;
             if (!array_push(w->context, &w->pairs, p)) return false;
         }
     return true;

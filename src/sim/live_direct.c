@@ -88,13 +88,15 @@ static vec3 slip_of(const live *w, const live_contact *c, vec3 ra, vec3 rb) {
 
 static void add_contact(direct *d, int entry) {
     live *w = d->w;
-    const live_contact *c = &w->contacts.data[w->island_contacts.data[d->island->first_contact + entry]];
+    live_contact *c = &w->contacts.data[w->island_contacts.data[d->island->first_contact + entry]];
+    /* curved shapes roll: their contact is found anew in each sub-step */
+    bool fresh = w->substep > 0 && !(w->faceted[c->a] && w->faceted[c->b]) && live_collide_again(w, c);
     vec3 ca = w->motions[c->a].center, cb = w->motions[c->b].center, middle = vec3_zero();
     for (int i = 0; i < c->count; i++) {
         vec3 at = middle_of(w, c, &c->points[i]);
         middle = vec3_axpy(middle, 1.0 / c->count, at);
         live_hinge_row r = contact_row(c, vec3_sub(at, ca), vec3_sub(at, cb), c->normal);
-        double gap = gap_now(w, c, &c->points[i], &r);
+        double gap = fresh ? c->points[i].gap : gap_now(w, c, &c->points[i], &r);
         r.bias = gap > 0 ? gap / w->h : fmax(w->direct_rate * gap, -w->push);
         r.impulse = c->points[i].normal;
         add_row(d, r, entry, i);

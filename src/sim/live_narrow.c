@@ -162,6 +162,25 @@ static void collide(live *w, live_pair p, const live_contact *old, int count, li
     seen->clear = fmin(least - reach, farther);
 }
 
+/* The manifold of a contact anew where the bodies are now, with the impulses that it has; false: it is gone.
+ */
+bool live_collide_again(live *w, live_contact *c) {
+    manifold found[COLLIDER_ROOM];
+    manifold_config config = manifold_default_config();
+    live_pair p = {c->a, c->b};
+    config.reach = reach_of(w, p) + 0.05 * w->size;
+    int n =
+        collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a), w->colliders[w->shape_of[p.b]],
+                         live_pose(w, p.b), &config, NULL, 0, found, COLLIDER_ROOM);
+    for (int k = 0; k < n; k++) {
+        if (found[k].count == 0 || (found[k].key != c->key && n > 1)) continue;
+        live_contact last = *c;
+        fill_contact(w, c, &found[k], &last, 1, true);
+        return true;
+    }
+    return false;
+}
+
 static void narrow_pair(live *w, int64_t i) {
     live_pair p = w->pairs.data[i];
     int old = w->old_of.data[i], place = w->place_of.data[i], room = w->place_of.data[i + 1] - place;

@@ -173,7 +173,10 @@ static void run_block(live *w, const live_stage *s, int block) {
     case IMPACTS: live_springs(w), live_impacts(w); break;
     case HINGES: live_hinges_begin(w), live_hinges_solve(w, false); break;
     case RELAX_HINGES: live_hinges_solve(w, true); break;
-    case DIRECT: solve_islands(w); break;
+    case DIRECT:
+        solve_islands(w);
+        w->substep++;
+        break;
     case WARM: w->kernels.warm(w->batches + first, end - first, w->velocities, w->movable); break;
     case SOLVE:
     case RELAX:
@@ -204,7 +207,7 @@ static void work(void *argument, int worker) {
 
 bool live_substeps(live *w) {
     if (!list_stages(w)) return false;
-    w->status = ABUT_OK;
+    w->status = ABUT_OK, w->substep = 0;
     int threads = parallel_threads(w->context);
     if (threads > 1 && w->batch_count >= 4 * LIVE_BLOCK)
         parallel_for(w->context, threads, work, w);

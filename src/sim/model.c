@@ -371,7 +371,7 @@ bool model_may_touch(const abut_model *model, int a, int b) {
     return true;
 }
 
-static abut_status check_pairs(const abut_model *m, abut_error *error) {
+abut_status model_check_pairs(const abut_model *m, abut_error *error) {
     bool seen[16][16] = {{false}};
     for (int i = 0; i < m->body_count; i++)
         for (int j = 0; j < i; j++) {
@@ -406,7 +406,7 @@ abut_status abut_model_create(const abut_context *context, const abut_world_def 
     if (status == ABUT_OK) status = make_hinges(m, world, error);
     if (status == ABUT_OK) status = make_springs(m, world, error);
     if (status == ABUT_OK) status = make_forces(m, world, error);
-    if (status == ABUT_OK && world->mode == ABUT_EXACT) status = check_pairs(m, error);
+    if (status == ABUT_OK && world->mode == ABUT_EXACT) status = model_check_pairs(m, error);
     if (status != ABUT_OK) {
         abut_model_free(m);
         return status;

@@ -67,6 +67,8 @@ const model_material *model_pair(const abut_model *model, int a, int b);
 /* Whether two bodies can touch: at least one moves, not of one group, not hinged together without `collide`.
  */
 bool model_may_touch(const abut_model *model, int a, int b);
+/* UNSUPPORTED names a pair of shapes whose contact the exact clock does not know. */
+abut_status model_check_pairs(const abut_model *model, abut_error *error);
 
 /* The motion of a kinematic body at a time: constant velocity and spin in closed form, or its function
  * (differentiated by central differences of fourth order, step 1e-3 s).  `acceleration` may be NULL. */

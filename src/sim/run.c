@@ -106,6 +106,11 @@ static abut_status deliver_segments(abut_sim *run, abut_error *error) {
     return ABUT_OK;
 }
 
+abut_status run_deliver(abut_sim *run, abut_error *error) {
+    abut_status status = deliver_segments(run, error);
+    return status == ABUT_OK ? deliver_events(run, error) : status;
+}
+
 /* ---- creation */
 
 /* A run with the state of time 0, whose contacts have not been looked for. */
@@ -278,8 +283,7 @@ abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error) {
     abut_status status = run->live ? live_advance(run, until, error) : exact_frame(run, until, error);
     if (status != ABUT_OK) return status;
     if (!run->live) audit_energy(run);
-    status = deliver_segments(run, error);
-    return status == ABUT_OK ? deliver_events(run, error) : status;
+    return run_deliver(run, error);
 }
 
 double abut_sim_time(const abut_sim *run) { return run->state->time; }
@@ -349,10 +353,17 @@ abut_status abut_sim_restore(abut_sim *run, const void *block, size_t size, abut
         return fail(error, ABUT_INVALID,
                     "the snapshot belongs to another scene; use the scene it was made with");
     size_t own = header.touch_count < 0 ? 0 : used_bytes(&header);
-    if (own == 0 || (run->live ? size <= own : size != own))
+    if (own == 0 || size < own)
         return fail(error, ABUT_INVALID, "the snapshot has the wrong size; it is damaged");
     if (!run_reserve_touches(run, header.touch_count)) return fail_memory(error);
     int capacity = run->state->touch_capacity;
+    /* the run goes on with the clock of the snapshot */
+    if (size == own && run->live) {
+        live_free(run->live);
+        run->live = NULL;
+    }
+    abut_status status = size > own && !run->live ? live_create(run, error) : ABUT_OK;
+    if (status != ABUT_OK) return status;
     memcpy(run->state, block, own);
     run->started = true;
     run->state->touch_capacity = capacity;

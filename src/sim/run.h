@@ -99,6 +99,9 @@ bool run_reserve_touches(abut_sim *run, int count);
 /* Potential energy of gravity, springs and hinge springs; kinetic energy; momentum. */
 abut_energy run_energy(const abut_sim *run);
 
+/* Tells the segments and events of the frame. */
+abut_status run_deliver(abut_sim *run, abut_error *error);
+
 /* INVALID when bodies overlap at the start, with every pair (start.c). */
 abut_status run_check_start(const abut_model *model, abut_error *error);
 
