@@ -26,7 +26,7 @@ struct view_server {
     char token[2 * TOKEN_BYTES + 1], address[128], hosts[2][64];
     int port;
     view_gallery gallery;
-    /* two handles, so that a moment that takes long to compute does not hold up the frames */
+    /* two handles, so that what takes long does not hold up the frames */
     abut_recording *recording, *second;
     pthread_mutex_t recording_lock, second_lock, session_lock;
     view_layout layout;
@@ -149,36 +149,47 @@ static abut_status make_ranged(view_server *s, const struct mg_request_info *r, 
 
 static abut_status make_block(view_server *s, const struct mg_request_info *r, const char *name,
                               view_bytes *out, bool *known, abut_error *error) {
-    double time, body, stride;
-    abut_recording *rec = s->recording;
+    double time;
     *known = true;
-    if (strcmp(name, "geometry.bin") == 0) return view_geometry(rec, out, error);
+    if (strcmp(name, "geometry.bin") == 0) return view_geometry(s->recording, out, error);
+    if (strcmp(name, "state.bin") == 0 && query_number(r, "t", 0, 1e15, &time))
+        return view_state(s->recording, s->layout, time, out, error);
+    return make_ranged(s, r, name, out, known, error);
+}
+
+/* What goes through the whole recording, or computes. */
+static bool takes_long(const char *name) {
+    static const char *const names[] = {"series.bin", "events.bin", "track.bin", "moment.bin"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+static abut_status make_long_block(view_server *s, const struct mg_request_info *r, const char *name,
+                                   view_bytes *out, bool *known, abut_error *error) {
+    double time, body, stride;
+    abut_recording *rec = s->second;
+    *known = true;
     if (strcmp(name, "series.bin") == 0) return view_series(rec, out, error);
     if (strcmp(name, "events.bin") == 0) return view_events(rec, out, error);
-    if (strcmp(name, "state.bin") == 0 && query_number(r, "t", 0, 1e15, &time))
-        return view_state(rec, s->layout, time, out, error);
+    if (strcmp(name, "moment.bin") == 0 && query_number(r, "t", 0, 1e15, &time))
+        return view_moment(rec, s->layout, time, out, error);
     if (strcmp(name, "track.bin") == 0 && query_number(r, "body", 0, abut_recording_bodies(rec) - 1, &body) &&
         query_number(r, "stride", 1, 1e15, &stride))
         return view_track(rec, (int)body, (int64_t)stride, out, error);
-    return make_ranged(s, r, name, out, known, error);
+    *known = false;
+    return ABUT_INVALID;
 }
 
 static int serve_bytes(view_server *s, struct mg_connection *c, const char *name) {
     const struct mg_request_info *r = mg_get_request_info(c);
     view_bytes out = {0};
     abut_error error = {0};
-    bool known = true;
-    double time;
-    abut_status status;
-    if (strcmp(name, "moment.bin") == 0 && query_number(r, "t", 0, 1e15, &time)) {
-        pthread_mutex_lock(&s->second_lock);
-        status = view_moment(s->second, s->layout, time, &out, &error);
-        pthread_mutex_unlock(&s->second_lock);
-    } else {
-        pthread_mutex_lock(&s->recording_lock);
-        status = make_block(s, r, name, &out, &known, &error);
-        pthread_mutex_unlock(&s->recording_lock);
-    }
+    bool known = true, is_long = takes_long(name);
+    pthread_mutex_t *lock = is_long ? &s->second_lock : &s->recording_lock;
+    pthread_mutex_lock(lock);
+    abut_status status = (is_long ? make_long_block : make_block)(s, r, name, &out, &known, &error);
+    pthread_mutex_unlock(lock);
     if (status == ABUT_OK) answer(c, 200, "OK", "application/octet-stream", out.data, out.size);
     view_bytes_free(&out);
     if (!known) return refuse(c, 404, "Not found");

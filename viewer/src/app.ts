@@ -172,7 +172,7 @@ export class App {
     this.overlay.begin(head);
     this.tree.load(head);
     this.stage.follow(-1);
-    for (const [key] of LAYERS) this.setLayer(key, this.layers[key]);
+    for (const [key] of LAYERS) this.applyLayer(key, this.layers[key]);
     this.enable("patches", this.stage.hasPatches);
     this.enable("slice", !head.live && !this.source.embedded && head.geometries.some((g) => g.kind === "solid"));
     this.timeline.set(motion.events, this.end);
@@ -204,11 +204,11 @@ export class App {
     const a = motion.frame(k);
     if (!a) {
       const wanted = this.time;
-      await motion.want(k, this.playing).catch(() => undefined);
+      await (this.playing ? motion.want(k, true) : motion.glance(k)).catch(() => undefined);
       if (this.time === wanted && motion.frame(k)) await this.show(wanted);
       return;
     }
-    if (this.playing || (k + 8 < motion.frames && !motion.frame(k + 8))) void motion.want(k, true).catch(() => undefined);
+    if (this.playing) void motion.want(k, true).catch(() => undefined);
     const t0 = motion.timeOf(k), t1 = motion.timeOf(next), part = t1 > t0 ? (this.time - t0) / (t1 - t0) : 0;
     const b = part > 1e-6 ? motion.frame(next) : null;
     this.frame = a;
@@ -226,7 +226,7 @@ export class App {
     this.live?.moved();
   }
   private tellTime(k: number) {
-    this.clock.textContent = `t = ${this.time.toFixed(4)} s   frame ${k} / ${this.motion!.frames - 1}`;
+    this.clock.replaceChildren(`t = ${this.time.toFixed(4)} s`, h("span", { class: "frames" }, `   frame ${k} / ${this.motion!.frames - 1}`));
     this.timeline.setTime(this.time, this.selectedEvent?.index ?? -1);
     this.plots.setTime(this.time);
     if (performance.now() - this.detailsDue > (this.playing ? 120 : 0)) this.showDetails();
@@ -382,13 +382,18 @@ export class App {
   setLayer(key: string, on: boolean) {
     this.layers[key] = on;
     this.layerBoxes.get(key)!.checked = on;
+    if (!this.applyLayer(key, on)) this.refresh();
+  }
+  // False: a layer of the contacts, which are drawn anew.
+  private applyLayer(key: string, on: boolean): boolean {
     if (key === "edges") this.stage.setEdges(on);
     else if (key === "shadows") this.stage.setShadows(on);
     else if (key === "wireframe") this.stage.setWireframe(on);
     else if (key === "translucent") this.stage.setTranslucent(on);
     else if (key === "patches") this.stage.setPatches(on);
     else if (key === "slice") void this.updateSlice();
-    else this.refresh();
+    else return false;
+    return true;
   }
 
   private async updateSlice() {

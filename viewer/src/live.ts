@@ -43,6 +43,7 @@ export class LiveMotion implements Motion {
     return this.touching[k] ?? null;
   }
   async want() {}
+  async glance() {}
   async state(): Promise<Numbers | null> {
     return null;
   }

@@ -15,6 +15,7 @@ export interface Motion {
   contacts(k: number): Contact[] | null;
   // Resolves when the frame (and its contacts) can be had.
   want(k: number, ahead?: boolean): Promise<void>;
+  glance(k: number): Promise<void>; // the one frame, at once
   state(time: number): Promise<Numbers | null>;
   moment(time: number): Promise<Contact[] | null>;
   track(body: number): Promise<{ t: Float64Array; rows: Numbers; numbers: number } | null>;
@@ -28,6 +29,8 @@ export class RecordedMotion implements Motion {
   private chunk: number; // frames in one
   private cache = new Map<number, { frames: Numbers; contacts: Map<number, Contact[]> }>();
   private waiting = new Map<number, { promise: Promise<void>; abort: AbortController }>();
+  private single: { k: number; frames: Numbers; contacts: Contact[] } | null = null; // where the scrubber is, until its chunk is there
+  private idle = 0;
   private instants: Float64Array | null = null;
 
   constructor(readonly head: Head, private source: Source) {
@@ -64,14 +67,15 @@ export class RecordedMotion implements Motion {
 
   frame(k: number): Numbers | null {
     const kept = this.cache.get(Math.floor(k / this.chunk));
-    if (!kept) return null;
+    if (!kept) return this.single?.k === k ? this.single.frames : null;
     const at = (k % this.chunk) * this.width();
     return at + this.width() <= kept.frames.length ? kept.frames.subarray(at, at + this.width()) : null;
   }
 
   contacts(k: number): Contact[] | null {
     const kept = this.cache.get(Math.floor(k / this.chunk));
-    return kept ? kept.contacts.get(k) ?? [] : null;
+    if (!kept) return this.single?.k === k ? this.single.contacts : null;
+    return kept.contacts.get(k) ?? [];
   }
 
   async want(k: number, ahead = false): Promise<void> {
@@ -81,6 +85,16 @@ export class RecordedMotion implements Motion {
         if (Math.abs(other - c) > 1) wait.abort.abort(); // scrubbed past it
     if (!this.cache.has(c)) await this.fetchChunk(c);
     if (ahead && (c + 1) * this.chunk < this.frames && !this.cache.has(c + 1)) void this.fetchChunk(c + 1).catch(() => undefined);
+  }
+
+  // One frame alone, which is quick; its chunk follows when the scrubber rests.
+  async glance(k: number): Promise<void> {
+    if (this.frame(k)) return;
+    clearTimeout(this.idle);
+    this.idle = window.setTimeout(() => void this.want(k).catch(() => undefined), 250);
+    const query = `from=${k}&count=1`;
+    const [frames, contacts] = await Promise.all([this.source.bytes("frames.bin", query), this.source.bytes("contacts.bin", query)]);
+    if (frames) this.single = { k, frames: asNumbers(frames, this.head.scalar), contacts: contacts ? readContacts(this.head, asNumbers(contacts, this.head.scalar)) : [] };
   }
 
   private fetchChunk(c: number): Promise<void> {

@@ -193,7 +193,7 @@ export class Overlay {
       c.points.forEach((p, i) => {
         if (layers.friction) this.states.add(p, STATE_COLORS[c.state] ?? "#888888");
         if (layers.normals) this.normals.add(p, turn(c.normals[i]), 0.12 * r, 0.004 * r);
-        if (layers.forces) this.forces.add(p, turn(c.forces[i]), this.metresPerNewton, 0.007 * r);
+        if (layers.forces) this.forces.add(p, turn(c.forces[i]), this.metresPerNewton, 0.0055 * r);
       });
       this.shown.friction += layers.friction ? c.points.length : 0;
       if (layers.pressure && c.points.length) {

@@ -1,6 +1,6 @@
 // Lists and numbers beside the picture: the tree of bodies, the details of what is selected.
 import type { AbutEvent, Contact, Head, Numbers } from "./data";
-import { h, icon, num, size, vec as line } from "./dom";
+import { h, num, size, vec as line } from "./dom";
 import { DIMENSION_COLORS, STATE_COLORS } from "./overlay";
 import { EVENT_COLORS } from "./timeline";
 
@@ -47,7 +47,7 @@ export class Tree {
     const box = h("input", { type: "checkbox", checked: true, "aria-label": `show ${head.bodies[body].name}`, onclick: (e: Event) => e.stopPropagation() });
     box.addEventListener("change", () => this.actions.setVisible(body, box.checked));
     const follow = h("button", { class: "icon small", title: "follow with the camera", "aria-label": `follow ${head.bodies[body].name}`,
-      onclick: (e: Event) => (e.stopPropagation(), this.actions.follow(body)) }, icon("target"));
+      onclick: (e: Event) => (e.stopPropagation(), this.actions.follow(body)) }, "◎");
     return h("div", { class: "row", "data-body": body, tabindex: "0", onclick: () => this.actions.select(body),
       onkeydown: (e: Event) => (e as KeyboardEvent).key === "Enter" && this.actions.select(body) },
       box, h("i", { class: "swatch", style: `background:${this.actions.color(body)}` }), h("span", { class: "name" }, head.bodies[body].name),

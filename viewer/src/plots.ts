@@ -59,6 +59,7 @@ class Plot {
       padding: [8, 12, 0, 0],
       scales: { x: { time: false } },
       legend: { live: true },
+      hooks: { draw: [() => this.setTime(this.time)] }, // scales are known only then
       cursor: { drag: { x: false, y: false }, points: { size: 5 } },
       axes: [
         { stroke: ink, grid, ticks: grid, size: 24, font: "11px system-ui", values: (_, v) => v.map((x) => num(x, 5)) },
@@ -67,7 +68,7 @@ class Plot {
       series: [
         { label: "t", value: (_, v) => (v == null ? "" : `${num(v, 6)} s`) },
         ...names.map((label, i) => ({
-          label, stroke: COLORS[i % COLORS.length], width: 1.5, points: { show: false },
+          label, stroke: COLORS[i % COLORS.length], width: 1.5, pxAlign: 0, points: { show: false },
           value: (_: uPlot, v: number | null) => (v == null ? "" : `${num(v, 6)} ${unit}`),
         })),
       ],
@@ -164,7 +165,8 @@ export class Plots {
   private async drawBody() {
     const motion = this.motion, kind = BODY[this.bodyKind.value], asked = ++this.asked;
     if (!motion || !this.visible) return;
-    const body = this.selected >= 0 ? this.selected : motion.head.bodies.findIndex((b) => b.mass != null);
+    const bodies = motion.head.bodies, moving = bodies.findIndex((b) => b.mass != null);
+    const body = this.selected >= 0 ? this.selected : moving >= 0 ? moving : bodies.findIndex((b) => !b.fixed);
     if (body < 0) return;
     this.bodyName.textContent = motion.head.bodies[body].name;
     const track = await motion.track(body);

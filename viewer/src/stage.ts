@@ -7,7 +7,7 @@ import { makeShapes, type Shape } from "./shapes";
 const PALETTE = ["#e0803c", "#4f8fd0", "#5fa968", "#c65b66", "#8d78c9", "#d9b13b", "#4bb0ae", "#c97bb0", "#8c9a3e", "#7f8ea3"];
 const THEMES = {
   light: { background: "#eef1f4", floor: "#dfe4e9", grid: "#b9c3cd", fixed: "#aab4bf", edge: "#1d2833", edgeOpacity: 0.75, sky: "#ffffff", ground: "#b8c0c8" },
-  dark: { background: "#14191f", floor: "#20272f", grid: "#38434f", fixed: "#5a6673", edge: "#05080b", edgeOpacity: 0.85, sky: "#c9d8ea", ground: "#2a3038" },
+  dark: { background: "#171d24", floor: "#20272f", grid: "#38434f", fixed: "#6d7b8a", edge: "#05080b", edgeOpacity: 0.85, sky: "#c9d8ea", ground: "#49525e" },
 };
 export type ThemeName = keyof typeof THEMES;
 
@@ -33,7 +33,23 @@ function instancedLines(geometry: THREE.BufferGeometry, material: THREE.Material
   return lines;
 }
 
+// Whether the processor draws.
+function isSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  if (!gl) throw new Error("this browser has no WebGL 2; without it there is no picture");
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  gl.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+
 export class Stage {
+  private readonly slow = isSoftware();
+  private fine = true;
+  private shadows = true;
+  private edges = true;
+  private patches = false;
+  private movedAt = 0;
   readonly renderer: THREE.WebGLRenderer;
   readonly scene = new THREE.Scene();
   readonly camera = new THREE.PerspectiveCamera(38, 1, 0.01, 1000);
@@ -82,10 +98,14 @@ export class Stage {
     this.resize();
   }
 
-  // Drawn by the processor: smaller shadows, no more pixels than the screen has points.
-  private isSlow(): boolean {
-    const gl = this.renderer.getContext(), info = gl.getExtension("WEBGL_debug_renderer_info");
-    return /swiftshader|llvmpipe|software/i.test(String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER)));
+  // Drawn by the processor, what moves is drawn plainly: no shadows, and of many bodies no edges and fewer pixels; what rests gets all.
+  private setFine(fine: boolean) {
+    if (fine === this.fine) return;
+    this.fine = fine;
+    this.sun.castShadow = this.shadows && fine;
+    const many = this.head!.bodies.length > 300;
+    for (const g of this.groups) for (const l of g.lines) l.visible = (fine || !many) && (l.name === "patches" ? this.patches : this.edges);
+    this.resize();
   }
 
   invalidate() {
@@ -94,7 +114,8 @@ export class Stage {
 
   private resize() {
     const w = Math.max(1, this.container.clientWidth), h = Math.max(1, this.container.clientHeight);
-    this.renderer.setPixelRatio(this.isSlow() ? 1 : Math.min(devicePixelRatio, 2));
+    const many = (this.head?.bodies.length ?? 0) > 300;
+    this.renderer.setPixelRatio(!this.slow ? Math.min(devicePixelRatio, 2) : this.fine || !many ? 1 : 0.55);
     this.renderer.setSize(w, h);
     this.camera.aspect = w / h;
     this.camera.updateProjectionMatrix();
@@ -104,6 +125,7 @@ export class Stage {
   // Draws when something has changed; true when it did.
   render(): boolean {
     this.controls.update();
+    if (this.slow && !this.fine && performance.now() - this.movedAt > 700) this.setFine(true);
     if (!this.dirty) return false;
     this.dirty = false;
     this.renderer.render(this.scene, this.camera);
@@ -132,7 +154,7 @@ export class Stage {
     this.measure(head.bodies, shapes, first);
     head.bodies.forEach((b, i) => shapes[b.geometry]?.plane && this.addPlane(shapes[b.geometry], i));
     this.renderer.shadowMap.needsUpdate = true;
-    const side = head.bodies.length > 300 || this.isSlow() ? 1024 : 2048;
+    const side = head.bodies.length > 300 || this.slow ? 1024 : 2048;
     this.sun.shadow.mapSize.set(side, side);
     this.sun.shadow.map?.dispose();
     this.sun.shadow.map = null;
@@ -259,7 +281,7 @@ export class Stage {
   // Everything in the picture, seen a little from above.
   fit() {
     const narrow = Math.min(1, this.camera.aspect);
-    const distance = (0.98 * this.radius) / Math.sin((this.camera.fov * Math.PI) / 360) / (0.35 + 0.65 * narrow);
+    const distance = (0.87 * this.radius) / Math.sin((this.camera.fov * Math.PI) / 360) / (0.35 + 0.65 * narrow);
     this.controls.target.copy(this.center);
     this.camera.position.copy(this.center).add(new THREE.Vector3(0.62, -1, 0.48).setLength(distance));
     this.camera.updateProjectionMatrix();
@@ -288,6 +310,9 @@ export class Stage {
       if (place) place.group.faces.setMatrixAt(place.index, this.hidden.has(i) ? m.compose(at, q, nothing) : this.matrices[i]);
     }
     for (const g of this.groups) g.faces.instanceMatrix.needsUpdate = true;
+    const now = performance.now();
+    if (this.slow && now - this.movedAt < 1500) this.setFine(false);
+    this.movedAt = now;
     this.followOn();
     this.invalidate();
   }
@@ -327,8 +352,8 @@ export class Stage {
     this.scene.fog = new THREE.Fog(c.background, 7 * this.radius, 26 * this.radius);
     this.sky.color.set(c.sky);
     this.sky.groundColor.set(c.ground);
-    this.sky.intensity = name === "dark" ? 0.9 : 1.7;
-    this.sun.intensity = name === "dark" ? 2.2 : 2.1;
+    this.sky.intensity = name === "dark" ? 1.9 : 1.7;
+    this.sun.intensity = name === "dark" ? 2.6 : 2.1;
     for (const material of [this.edgeMaterial, this.patchMaterial, this.ballMaterial]) material.color.set(c.edge);
     this.edgeMaterial.opacity = c.edgeOpacity;
     const texture = this.planes.length ? this.gridTexture() : null;
@@ -378,10 +403,12 @@ export class Stage {
     return !this.hidden.has(body);
   }
   setEdges(on: boolean) {
+    this.edges = on;
     for (const g of this.groups) for (const l of g.lines) if (l.name !== "patches") l.visible = on;
     this.invalidate();
   }
   setPatches(on: boolean) {
+    this.patches = on;
     for (const g of this.groups) for (const l of g.lines) if (l.name === "patches") l.visible = on;
     this.invalidate();
   }
@@ -402,7 +429,8 @@ export class Stage {
     this.invalidate();
   }
   setShadows(on: boolean) {
-    this.sun.castShadow = on;
+    this.shadows = on;
+    this.sun.castShadow = on && this.fine;
     this.invalidate();
   }
 
@@ -434,6 +462,7 @@ export class Stage {
     return { x: r.left + ((p.x + 1) / 2) * r.width, y: r.top + ((1 - p.y) / 2) * r.height };
   }
   picture(): string {
+    this.setFine(true);
     this.renderer.render(this.scene, this.camera);
     return this.renderer.domElement.toDataURL("image/png");
   }
