@@ -56,15 +56,47 @@ static bool build_trees(const abut_context *context, boundary *b, box_array *box
     return fits && build(context, boxes, numbers, &b->faces);
 }
 
+/* The face of a coedge lies left of it, seen from outside: n x e leads into the face. */
+static boundary_wedge make_wedge(const abut_solid *s, const solid_edge *e) {
+    boundary_wedge w = {.p = solid_position(s, e->vertex[0])};
+    w.e = vec3_sub(solid_position(s, e->vertex[1]), w.p);
+    for (int k = 0; k < 2; k++) {
+        vec3 n = solid_faces(s)[solid_coedges(s)[e->coedge[k]].face].plane.n;
+        w.in[k] = vec3_unit(vec3_cross(n, k ? vec3_neg(w.e) : w.e));
+    }
+    w.middle = vec3_axpy(w.p, 0.5, w.e), w.half = vec3_length(w.e) / 2;
+    return w;
+}
+
+/* About the middle of the face's box. */
+static boundary_ball make_ball(const abut_solid *s, int32_t face) {
+    const solid_loop *loop = &solid_loops(s)[solid_faces(s)[face].first_loop];
+    boundary_ball ball = {box_center(face_box(s, face)), 0};
+    for (int32_t k = 0, c = loop->coedge; k < loop->count; k++, c = solid_coedges(s)[c].next)
+        ball.radius =
+            fmax(ball.radius, vec3_distance(ball.center, solid_position(s, solid_coedges(s)[c].vertex)));
+    return ball;
+}
+
+static bool make_wedges(const abut_context *context, boundary *b) {
+    const abut_solid *s = b->solid;
+    b->wedges = mem_calloc(context, (size_t)s->edge_count, sizeof *b->wedges);
+    for (int32_t e = 0; b->wedges && e < s->edge_count; e++)
+        if (solid_edges(s)[e].convexity > 0) b->wedges[e] = make_wedge(s, &solid_edges(s)[e]);
+    b->balls = mem_calloc(context, (size_t)s->face_count, sizeof *b->balls);
+    for (int32_t f = 0; b->balls && f < s->face_count; f++) b->balls[f] = make_ball(s, f);
+    return b->wedges && b->balls;
+}
+
 abut_status boundary_create(const abut_context *context, const abut_solid *solid, boundary *out,
                             abut_error *error) {
-    *out = (boundary){.solid = solid, .depth = solid->facts.volume / solid->facts.area};
+    *out = (boundary){.solid = solid, .depth = solid->facts.volume / solid->facts.area / 2};
     abut_status status =
         solid->facts.convex ? ABUT_OK : abut_index_build(context, solid, NULL, &out->index, error);
     if (status != ABUT_OK) return status;
     box_array boxes = {0};
     int_array numbers = {0};
-    bool fits = build_trees(context, out, &boxes, &numbers);
+    bool fits = make_wedges(context, out) && build_trees(context, out, &boxes, &numbers);
     array_free(context, &boxes);
     array_free(context, &numbers);
     if (fits) return ABUT_OK;
@@ -76,6 +108,10 @@ void boundary_free(const abut_context *context, boundary *b) {
     box_tree_free(context, &b->vertices);
     box_tree_free(context, &b->edges);
     box_tree_free(context, &b->faces);
+    if (b->solid) {
+        mem_free(context, b->wedges, (size_t)b->solid->edge_count, sizeof *b->wedges);
+        mem_free(context, b->balls, (size_t)b->solid->face_count, sizeof *b->balls);
+    }
     abut_index_free(context, b->index);
     *b = (boundary){0};
 }
@@ -108,8 +144,12 @@ static bool holds(const side *s, vec3 world) { return contains(s->b, to_side(s, 
 
 typedef struct search {
     side a, b;
+    mat3 turn; /* A's frame to B's: turn x + shift */
+    vec3 shift;
     const manifold_config *config;
+    double radius;       /* what is looked at */
     double depth, slack; /* slack: rounding of places, a billionth of the size */
+    bool is_behind;      /* a vertex stands behind a face */
     bool turned;         /* the vertex is B's */
     gather *found;
 } search;
@@ -160,18 +200,22 @@ static bool is_way_out(const boundary *b, vec3 x, double beyond) {
 static void try_vertex(search *q, const side *u, int32_t vertex, const side *w, int32_t face) {
     const abut_solid *su = u->b->solid, *sw = w->b->solid;
     const solid_face *f = &solid_faces(sw)[face];
-    vec3 at = to_world(u, solid_position(su, vertex)), x = to_side(w, at);
-    double gap = plane_distance(f->plane, x);
-    if (gap > q->config->reach || gap < -q->depth) return;
-    vec3 n = mat3_mul_vec(w->r, f->plane.n);
-    if (!leads_away(su, vertex, mat3_tmul_vec(u->r, n), q->config->angle)) return;
-    double beyond = stands_beyond(sw, face, x, fmax(q->config->reach, q->depth), q->slack);
+    vec3 v = solid_position(su, vertex), x = q->turned ? mat3_tmul_vec(q->turn, vec3_sub(v, q->shift))
+                                                       : vec3_add(mat3_mul_vec(q->turn, v), q->shift);
+    double gap = plane_distance(f->plane, x), most = w->b->balls[face].radius + q->radius;
+    if (gap > q->config->reach || gap < -q->radius) return;
+    if (vec3_length2(vec3_sub(x, w->b->balls[face].center)) > most * most) return;
+    if (gap < 0 && !q->is_behind) q->is_behind = index_face_contains(sw, face, x);
+    vec3 away = q->turned ? mat3_mul_vec(q->turn, f->plane.n) : mat3_tmul_vec(q->turn, f->plane.n);
+    if (gap < -q->depth || !leads_away(su, vertex, away, q->config->angle)) return;
+    double beyond = stands_beyond(sw, face, x, q->radius, q->slack);
     if (beyond < 0) return;
     bool inside = gap < -q->slack;
     if ((inside || beyond > 0) && !contains(w->b, x)) return;
     if (beyond > 0 && !inside && !is_way_out(w->b, x, beyond)) return;
     abut_feature mine = {ABUT_FEATURE_VERTEX, vertex}, other = {ABUT_FEATURE_FACE, face};
-    gather_point p = {.at = vec3_axpy(at, -gap / 2, n), .normal = n, .gap = gap, .vertex = -1};
+    vec3 n = mat3_mul_vec(w->r, f->plane.n);
+    gather_point p = {.at = vec3_axpy(to_world(w, x), -gap / 2, n), .normal = n, .gap = gap, .vertex = -1};
     if (inside) p.vertex = 2 * vertex + q->turned, p.way = sqrt(gap * gap + beyond * beyond);
     p.id = q->turned ? manifold_id(other, mine) : manifold_id(mine, other);
     if (q->turned) p.normal = vec3_neg(n);
@@ -191,48 +235,53 @@ static bool visit_face_vertex(void *user, int32_t face, int32_t vertex) {
 
 /* ---- two edges */
 
-typedef struct wedge {
-    vec3 p, e;  /* world: start, and to the end */
-    vec3 in[2]; /* unit, in each face, away from the edge */
-} wedge;
+/* In B's frame. */
+static boundary_wedge wedge_in_b(const search *q, const boundary_wedge *w) {
+    return (boundary_wedge){.p = vec3_add(mat3_mul_vec(q->turn, w->p), q->shift),
+                            .e = mat3_mul_vec(q->turn, w->e)};
+}
 
-/* The face of a coedge lies left of it, seen from outside: n x e leads into the face. */
-static wedge wedge_of(const side *s, int32_t edge) {
-    const abut_solid *solid = s->b->solid;
-    const solid_edge *e = &solid_edges(solid)[edge];
-    vec3 p = solid_position(solid, e->vertex[0]), d = vec3_sub(solid_position(solid, e->vertex[1]), p);
-    wedge w = {.p = to_world(s, p), .e = mat3_mul_vec(s->r, d)};
-    for (int k = 0; k < 2; k++) {
-        vec3 n = mat3_mul_vec(s->r, solid_faces(solid)[solid_coedges(solid)[e->coedge[k]].face].plane.n);
-        w.in[k] = vec3_unit(vec3_cross(n, k ? vec3_neg(w.e) : w.e));
-    }
-    return w;
+/* n leads up from the wedges of B to those of A, whose faces may lean by the angle. */
+static bool separates(const search *q, const boundary_wedge *a, const boundary_wedge *b, vec3 *n) {
+    vec3 m = mat3_tmul_vec(q->turn, *n);
+    double up[4] = {vec3_dot(m, a->in[0]), vec3_dot(m, a->in[1]), -vec3_dot(*n, b->in[0]),
+                    -vec3_dot(*n, b->in[1])};
+    double flip = up[0] + up[1] + up[2] + up[3] < 0 ? -1 : 1;
+    for (int k = 0; k < 4; k++)
+        if (flip * up[k] < -q->config->angle) return false;
+    *n = vec3_scale(*n, flip);
+    return true;
 }
 
 static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
     search *q = user;
-    wedge a = wedge_of(&q->a, edge_a), b = wedge_of(&q->b, edge_b);
-    vec3 n = vec3_cross(a.e, b.e), d = vec3_sub(b.p, a.p);
-    double ee = vec3_length2(a.e), ff = vec3_length2(b.e), nn = vec3_length2(n);
-    if (nn <= 1e-6 * ee * ff) return true; /* nearly parallel: their ends stand on faces */
+    const boundary_wedge *wa = &q->a.b->wedges[edge_a], *b = &q->b.b->wedges[edge_b];
+    vec3 apart = vec3_sub(vec3_add(mat3_mul_vec(q->turn, wa->middle), q->shift), b->middle);
+    double most = wa->half + b->half + q->radius;
+    if (vec3_length2(apart) > most * most) return true;
+    boundary_wedge a = wedge_in_b(q, wa);
+    vec3 n = vec3_cross(a.e, b->e), d = vec3_sub(b->p, a.p);
+    double nn = vec3_length2(n), away = vec3_dot(n, d), far = q->radius;
+    if (away * away > far * far * nn) return true;
     /* a.p + s e - (b.p + t f) along n: s = (d x f).n / n.n, t = (d x e).n / n.n */
-    double s = vec3_triple(n, d, b.e) / nn, t = vec3_triple(n, d, a.e) / nn;
-    if (!(s >= 0 && s <= 1 && t >= 0 && t <= 1)) return true;
+    double s = vec3_triple(n, d, b->e), t = vec3_triple(n, d, a.e);
+    if (!(s >= 0 && s <= nn && t >= 0 && t <= nn)) return true;
+    /* nearly parallel: their ends stand on faces */
+    if (nn <= 1e-6 * vec3_length2(a.e) * vec3_length2(b->e)) return true;
     n = vec3_scale(n, 1 / sqrt(nn));
-    double up[4] = {vec3_dot(n, a.in[0]), vec3_dot(n, a.in[1]), -vec3_dot(n, b.in[0]), -vec3_dot(n, b.in[1])};
-    double flip = up[0] + up[1] + up[2] + up[3] < 0 ? -1 : 1;
-    for (int k = 0; k < 4; k++)
-        if (flip * up[k] < -q->config->angle) return true;
-    n = vec3_scale(n, flip);
-    vec3 x = vec3_axpy(a.p, s, a.e), y = vec3_axpy(b.p, t, b.e);
+    if (!separates(q, wa, b, &n)) return true;
+    vec3 x = vec3_axpy(a.p, s / nn, a.e), y = vec3_axpy(b->p, t / nn, b->e);
     double gap = vec3_dot(n, vec3_sub(x, y));
     if (gap > q->config->reach || gap < -q->depth) return true;
-    if (gap < -q->slack && !(holds(&q->b, x) && holds(&q->a, y))) return true;
+    vec3 world = to_world(&q->b, y);
+    if (gap < -q->slack && !(contains(q->b.b, x) && holds(&q->a, world))) return true;
     abut_feature fa = {ABUT_FEATURE_EDGE, edge_a}, fb = {ABUT_FEATURE_EDGE, edge_b};
-    gather_add(
-        q->found,
-        (gather_point){
-            .at = vec3_lerp(x, y, 0.5), .normal = n, .gap = gap, .id = manifold_id(fa, fb), .vertex = -1});
+    n = mat3_mul_vec(q->b.r, n);
+    gather_add(q->found, (gather_point){.at = vec3_axpy(world, gap / 2, n),
+                                        .normal = n,
+                                        .gap = gap,
+                                        .id = manifold_id(fa, fb),
+                                        .vertex = -1});
     return true;
 }
 
@@ -263,14 +312,17 @@ static void try_corner(search *q, const side *u, int32_t vertex, const side *w, 
 }
 
 static void try_vertex_edge(search *q, const side *u, int32_t vertex, const side *w, int32_t edge) {
-    wedge g = wedge_of(w, edge);
-    vec3 x = to_world(u, solid_position(u->b->solid, vertex)), d = vec3_sub(x, g.p);
-    double t = vec3_dot(d, g.e) / vec3_length2(g.e);
-    if (!(t > 0 && t < 1)) return;
-    vec3 on = vec3_axpy(g.p, t, g.e), v = vec3_sub(x, on);
-    double strict = -1e-3 * vec3_length(v);
-    if (vec3_dot(v, g.in[0]) < strict && vec3_dot(v, g.in[1]) < strict)
-        try_corner(q, u, vertex, w, on, (abut_feature){ABUT_FEATURE_EDGE, edge}, x);
+    const boundary_wedge *g = &w->b->wedges[edge];
+    vec3 world = to_world(u, solid_position(u->b->solid, vertex)), x = to_side(w, world);
+    vec3 d = vec3_sub(x, g->p);
+    double t = vec3_dot(d, g->e), whole = vec3_length2(g->e);
+    if (!(t > 0 && t < whole)) return;
+    vec3 on = vec3_axpy(g->p, t / whole, g->e), v = vec3_sub(x, on);
+    double far2 = vec3_length2(v);
+    if (far2 > q->config->reach * q->config->reach) return;
+    double strict = -1e-3 * sqrt(far2);
+    if (vec3_dot(v, g->in[0]) < strict && vec3_dot(v, g->in[1]) < strict)
+        try_corner(q, u, vertex, w, to_world(w, on), (abut_feature){ABUT_FEATURE_EDGE, edge}, world);
 }
 
 static bool visit_vertex_edge(void *user, int32_t vertex, int32_t edge) {
@@ -293,6 +345,36 @@ static bool visit_vertices(void *user, int32_t va, int32_t vb) {
 
 /* ---- */
 
+/* Vertices over faces and edges across edges, nearer than `radius`, overlaps up to it. */
+static void find_facing(search *q, pose b_in_a, double radius) {
+    const boundary *a = q->a.b, *b = q->b.b;
+    q->radius = radius;
+    q->depth = fmin(radius, b->depth), q->turned = false;
+    box_tree_pairs(&a->vertices, &b->faces, b_in_a, radius, visit_vertex_face, q);
+    q->depth = fmin(radius, a->depth), q->turned = true;
+    box_tree_pairs(&a->faces, &b->vertices, b_in_a, radius, visit_face_vertex, q);
+    q->depth = fmin(radius, fmin(a->depth, b->depth)), q->turned = false;
+    box_tree_pairs(&a->edges, &b->edges, b_in_a, radius, visit_edges, q);
+}
+
+static void find_corners(search *q, pose b_in_a) {
+    const boundary *a = q->a.b, *b = q->b.b;
+    double reach = q->config->reach;
+    q->turned = false;
+    box_tree_pairs(&a->vertices, &b->edges, b_in_a, reach, visit_vertex_edge, q);
+    box_tree_pairs(&a->vertices, &b->vertices, b_in_a, reach, visit_vertices, q);
+    q->turned = true;
+    box_tree_pairs(&a->edges, &b->vertices, b_in_a, reach, visit_edge_vertex, q);
+}
+
+/* Whether an overlap may be deeper than what was looked at: it is deep already, or there is a vertex behind a
+ * face and nothing faces it. */
+static bool may_be_deeper(const search *q) {
+    double deepest = 0;
+    for (int i = 0; i < q->found->count; i++) deepest = fmin(deepest, q->found->points[i].gap);
+    return deepest < -0.5 * q->radius || (q->found->count == 0 && q->is_behind);
+}
+
 int boundary_collide(const boundary *a, pose pa, const boundary *b, pose pb, const manifold_config *config,
                      manifold *out, int room) {
     gather found;
@@ -300,15 +382,13 @@ int boundary_collide(const boundary *a, pose pa, const boundary *b, pose pb, con
     search q = {.a = make_side(a, pa), .b = make_side(b, pb), .config = config, .found = &found};
     q.slack = 1e-9 * (a->solid->diagonal + b->solid->diagonal);
     pose b_in_a = pose_relative(q.b.frame, q.a.frame);
-    q.depth = b->depth;
-    box_tree_pairs(&a->vertices, &b->faces, b_in_a, fmax(config->reach, q.depth), visit_vertex_face, &q);
-    q.depth = a->depth, q.turned = true;
-    box_tree_pairs(&a->faces, &b->vertices, b_in_a, fmax(config->reach, q.depth), visit_face_vertex, &q);
-    q.depth = fmin(a->depth, b->depth), q.turned = false;
-    box_tree_pairs(&a->edges, &b->edges, b_in_a, fmax(config->reach, q.depth), visit_edges, &q);
-    box_tree_pairs(&a->vertices, &b->edges, b_in_a, config->reach, visit_vertex_edge, &q);
-    box_tree_pairs(&a->vertices, &b->vertices, b_in_a, config->reach, visit_vertices, &q);
-    q.turned = true;
-    box_tree_pairs(&a->edges, &b->vertices, b_in_a, config->reach, visit_edge_vertex, &q);
+    q.turn = mat3_mul(mat3_transpose(q.b.r), q.a.r), q.shift = to_side(&q.b, q.a.frame.position);
+    double deep = fmax(a->depth, b->depth);
+    find_facing(&q, b_in_a, config->reach);
+    if (deep > config->reach && may_be_deeper(&q)) {
+        found.count = 0;
+        find_facing(&q, b_in_a, deep);
+    }
+    if (found.count == 0 || config->all_places) find_corners(&q, b_in_a);
     return gather_group(&found, out, room);
 }

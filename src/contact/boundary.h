@@ -20,11 +20,26 @@
 #include "contact/manifold.h"
 #include "index/index.h"
 
+/* A convex edge: where it starts, to its end, and the directions that lead from it into its two faces. */
+typedef struct boundary_wedge {
+    vec3 p, e, in[2];
+    vec3 middle;
+    double half; /* length */
+} boundary_wedge;
+
+/* A ball around a face. */
+typedef struct boundary_ball {
+    vec3 center;
+    double radius;
+} boundary_ball;
+
 typedef struct boundary {
     const abut_solid *solid;
     abut_index *index;               /* NULL for a convex solid */
     box_tree vertices, edges, faces; /* in the solid's stored frame */
-    double depth;                    /* overlaps deeper than this have no nearest face: volume / area */
+    boundary_wedge *wedges;          /* for each edge; only those of convex edges are filled */
+    boundary_ball *balls;            /* for each face */
+    double depth;                    /* overlaps deeper than this have no nearest face: volume / area / 2 */
 } boundary;
 
 abut_status boundary_create(const abut_context *context, const abut_solid *solid, boundary *out,

@@ -43,7 +43,7 @@ bool cast_toi(const collider *a, const cast_sweep *sa, const collider *b, const 
     out->t = 0;
     for (int step = 0; step < 64; step++) {
         /* places farther away than everything can move in the time left do not matter */
-        manifold_config config = {.reach = target + most * (1 - t), .angle = 1e-3};
+        manifold_config config = {.reach = target + most * (1 - t), .angle = 1e-3, .all_places = true};
         int count = collider_collide(a, cast_sweep_pose(sa, t), b, cast_sweep_pose(sb, t), &config, cache,
                                      cache ? 1 : 0, m, COLLIDER_ROOM);
         double next = 1;

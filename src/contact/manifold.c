@@ -3,9 +3,7 @@
 #include "contact/manifold.h"
 #include "convex/pair.h"
 
-manifold_config manifold_default_config(void) {
-    return (manifold_config){.reach = 0.02, .angle = 0.2, .slide = 5e-4, .turn = 5e-3};
-}
+manifold_config manifold_default_config(void) { return (manifold_config){.reach = 0.02, .angle = 0.2}; }
 
 bool manifold_shape_fits(const manifold_shape *s) {
     return s->is_halfspace || shape_most_corners(&s->convex) <= MANIFOLD_ROOM / 2 - 1;
@@ -217,49 +215,6 @@ static vec3 collide_general(const abut_convex *a, pose pa, const abut_convex *b,
     for (int i = 0; i < r.point_count; i++)
         collect(c, points[i].a, points[i].b, points[i].distance, points[i].feature[0], points[i].feature[1]);
     return r.normal;
-}
-
-/* ---- recycling */
-
-/* x -> m x + p */
-typedef struct shift {
-    mat3 m;
-    vec3 p;
-} shift;
-
-static shift shift_between(pose from, pose to) {
-    shift s = {.m = quat_matrix(quat_mul(to.rotation, quat_conj(from.rotation)))};
-    s.p = vec3_sub(to.position, mat3_mul_vec(s.m, from.position));
-    return s;
-}
-static vec3 shift_point(const shift *s, vec3 x) { return vec3_add(mat3_mul_vec(s->m, x), s->p); }
-
-/* How far B has turned, seen from A: the vector part of the quaternion is half the angle, when it is small.
- */
-static bool turned_less(pose a0, pose b0, pose a1, pose b1, double turn) {
-    quat was = quat_mul(quat_conj(a0.rotation), b0.rotation),
-         is = quat_mul(quat_conj(a1.rotation), b1.rotation);
-    quat q = quat_mul(is, quat_conj(was));
-    return 4 * (q.x * q.x + q.y * q.y + q.z * q.z) <= turn * turn;
-}
-
-bool manifold_recycle(const manifold *m, pose a0, pose b0, pose a1, pose b1, const manifold_config *config,
-                      manifold *out) {
-    if (m->count == 0 || !turned_less(a0, b0, a1, b1, config->turn)) return false;
-    shift sa = shift_between(a0, a1), sb = shift_between(b0, b1);
-    vec3 n = mat3_mul_vec(sb.m, m->normal);
-    manifold moved = {.normal = n, .key = m->key, .count = m->count};
-    for (int i = 0; i < m->count; i++) {
-        const manifold_point *p = &m->points[i];
-        vec3 x = shift_point(&sa, vec3_axpy(p->at, p->gap / 2, m->normal));
-        vec3 y = shift_point(&sb, vec3_axpy(p->at, -p->gap / 2, m->normal));
-        vec3 d = vec3_sub(x, y);
-        double gap = vec3_dot(n, d);
-        if (gap > config->reach || vec3_length2(d) - gap * gap > config->slide * config->slide) return false;
-        moved.points[i] = (manifold_point){vec3_lerp(x, y, 0.5), gap, p->id};
-    }
-    *out = moved;
-    return true;
 }
 
 /* ---- */

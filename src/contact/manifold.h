@@ -39,12 +39,12 @@ typedef struct manifold {
 } manifold;
 
 typedef struct manifold_config {
-    double reach; /* metres */
-    double angle; /* radians */
-    double slide; /* metres: a pair that has moved less than this along the contact plane, */
-    double turn;  /* and turned less than this many radians, keeps its manifold; see manifold_recycle */
+    double reach;    /* metres */
+    double angle;    /* radians */
+    bool all_places; /* of solids with dents: also pairs of corners that are nearest while apart, for
+                        distances */
 } manifold_config;
-manifold_config manifold_default_config(void); /* reach 0.02 m, angle 0.2, slide 5e-4 m, turn 5e-3 */
+manifold_config manifold_default_config(void); /* reach 0.02 m, angle 0.2 */
 
 /* Whether the faces of a hull have few enough corners for the room above. */
 bool manifold_shape_fits(const manifold_shape *s);
@@ -59,13 +59,6 @@ uint64_t manifold_id(abut_feature a, abut_feature b);
 /* Keeps at most four of the points: the deepest, the farthest from it, the widest triangle with both, the
  * farthest outside of that; in their order. */
 void manifold_thin_out(const manifold_point *points, int count, vec3 normal, manifold *out);
-
-/* The manifold m, found when A stood at a0 and B at b0, for the poses a1 and b1: its points stay on both
- * bodies, and gap and place follow from the two witness points, gap = n . (x - y).  False, and nothing is
- * written, when the pair has moved more than the configuration allows, or when a gap has left the reach: then
- * collide anew.  Errors do not add up as long as m is the manifold of a real collision. */
-bool manifold_recycle(const manifold *m, pose a0, pose b0, pose a1, pose b1, const manifold_config *config,
-                      manifold *out);
 
 /* Exchanges the roles of A and B. */
 void manifold_turn(manifold *m);

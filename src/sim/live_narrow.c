@@ -141,7 +141,8 @@ static void collide(live *w, live_pair p, const live_contact *old, int count, li
                     live_contact *out, int room) {
     manifold found[COLLIDER_ROOM];
     manifold_config config = manifold_default_config();
-    double reach = reach_of(w, p), farther = 0.05 * w->size, least = INFINITY;
+    /* solids with dents show more of their features the farther one looks */
+    double reach = reach_of(w, p), farther = (room > 1 ? 0.01 : 0.05) * w->size, least = INFINITY;
     config.reach = reach + farther;
     int n = collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a),
                              w->colliders[w->shape_of[p.b]], live_pose(w, p.b), &config, &seen->cache, 1,

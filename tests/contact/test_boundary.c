@@ -105,7 +105,7 @@ static void test_tori(void **state) {
     for (int i = 0; compared < 150 && i < 4000; i++) {
         pose pa = support_pose(&seed, 0.4), pb = support_pose(&seed, 0.4);
         manifold m[COLLIDER_ROOM], turned[COLLIDER_ROOM];
-        const manifold_config config = {.reach = 0.2, .angle = 1e-6};
+        const manifold_config config = {.reach = 0.2, .angle = 1e-6, .all_places = true};
         int count = collider_collide(c, pa, c, pb, &config, NULL, 0, m, COLLIDER_ROOM);
         double want = distance_of(&t, pa, &t, pb);
         if (want > 0.15) continue;

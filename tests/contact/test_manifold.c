@@ -246,51 +246,6 @@ static void test_hulls(void **state) {
     abut_hull_free(NULL, g), abut_hull_free(NULL, h);
 }
 
-/* A recycled manifold: boxes face to face that moved a little have the gaps of a collision found anew (the
- * features are flat, so the error is of second order in the turn); more motion is refused; the same poses
- * give the same bits. */
-static void test_recycle(void **state) {
-    (void)state;
-    uint64_t seed = 77;
-    abut_hull *h = box_hull(1, 1, 1);
-    manifold_shape s = of(abut_convex_hull(h));
-    manifold_config config = manifold_default_config();
-    for (int k = 0; k < 500; k++) {
-        pose both = support_pose(&seed, 3), b0 = both, a0 = pose_mul(both, at(0.3, 0.1, 1.002));
-        manifold m, moved, anew;
-        manifold_collide(&s, a0, &s, b0, &config, NULL, &m);
-        assert_int_equal(m.count, 4);
-        assert_true(manifold_recycle(&m, a0, b0, a0, b0, &config, &moved));
-        for (int i = 0; i < 4; i++) assert_near(moved.points[i].gap, m.points[i].gap, 1e-14);
-        /* turned by 1 mrad about any axis through the contact, moved by 0.2 mm, and both carried along */
-        vec3 turn = vec3_scale(support_direction(&seed), 5e-4);
-        pose small = {vec3_scale(support_direction(&seed), 2e-4),
-                      quat_unit((quat){1, turn.x, turn.y, turn.z})};
-        pose about = pose_mul(pose_mul(at(0, 0, 0.5), small), at(0, 0, -0.5)), carry = support_pose(&seed, 2);
-        pose b1 = carry, a1 = pose_mul(carry, pose_mul(about, at(0.3, 0.1, 1.002)));
-        if (!manifold_recycle(&m, a0, b0, a1, b1, &config, &moved)) {
-            assert_true(fabs(turn.z) > 2e-4); /* the corners slid by turning about the normal */
-            continue;
-        }
-        manifold_collide(&s, a1, &s, b1, &config, NULL, &anew);
-        assert_int_equal(anew.count, 4);
-        for (int i = 0; i < 4; i++) {
-            double best = INFINITY;
-            for (int j = 0; j < 4; j++)
-                if (anew.points[j].id == moved.points[i].id) best = anew.points[j].gap - moved.points[i].gap;
-            assert_near(best, 0, 2e-6); /* 1 mrad times the slide of 0.5 mm, and 1e-3^2 / 2 of the gap */
-            assert_near(vec3_distance(moved.normal, anew.normal), 0, 1.5e-3);
-        }
-        pose away = a1;
-        away.position = vec3_axpy(away.position, 0.03, moved.normal);
-        assert_false(manifold_recycle(&m, a0, b0, away, b1, &config, &moved));
-        away = a1;
-        away.position = vec3_axpy(away.position, 2e-3, vec3_orthogonal(moved.normal));
-        assert_false(manifold_recycle(&m, a0, b0, away, b1, &config, &moved));
-    }
-    abut_hull_free(NULL, h);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round),
@@ -300,7 +255,6 @@ int main(void) {
         cmocka_unit_test(test_tilted_keeps_ids),
         cmocka_unit_test(test_hull_round),
         cmocka_unit_test(test_hulls),
-        cmocka_unit_test(test_recycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
