@@ -97,7 +97,8 @@ ABUT_API int abut_model_ambiguities(const abut_model *model, abut_ambiguity *amb
     X(LIMIT, "limit")                                   \
     X(SLEEP, "sleep")                                   \
     X(WAKE, "wake")                                     \
-    X(USER, "user")
+    X(USER, "user")                                     \
+    X(TIME_STEPPING, "time-stepping")
 typedef enum abut_event_kind {
 #define ABUT_EVENT_CONSTANT(name, word) ABUT_EVENT_##name,
     ABUT_EVENT_LIST(ABUT_EVENT_CONSTANT)
@@ -114,7 +115,7 @@ typedef struct abut_event {
     abut_entity entity[2];
     abut_vec3 point, normal, impulse;   /* impulse on body[0]; normal from body[1] to body[0] */
     double energy_before, energy_after; /* kinetic energy of the group that took part */
-    int count; /* how many impacts a closed-form (Zeno) sum stands for; otherwise 1 */
+    int count; /* impacts that a closed-form (Zeno) sum stands for; steps of time stepping; otherwise 1 */
 } abut_event;
 
 /* ---- motion and dense output */
@@ -185,7 +186,7 @@ typedef struct abut_sim_options {
     /* Hooks; returning false ends the run with ABUT_CANCELLED.  Events come in order of time. */
     bool (*event)(void *user, const abut_event *event);
     bool (*segment)(void *user, const abut_segment *segment);
-    int64_t event_budget; /* events in one frame before the documented fallback; 0: 100000 */
+    int64_t event_budget; /* steps of a group in one frame before it is stepped in time instead; 0: 5000 */
 } abut_sim_options;
 
 ABUT_API abut_status abut_sim_create(const abut_context *context, const abut_model *model,

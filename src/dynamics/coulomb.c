@@ -2,7 +2,13 @@
 #include "dynamics/coulomb.h"
 
 #include "abut/complementarity.h"
+#include "dynamics/cones.h"
 #include "dynamics/share.h"
+
+/* Slipping points up to which directions are refined to the last digits, the error of the directions of more,
+ * and candidates up to which pyramids are tried. */
+enum { NEWTON_DIRECTIONS = 8, PYRAMIDS = 40 };
+#define MANY_DIRECTIONS_ERROR 1e-4
 
 void coulomb_set_mode(group_contact *c, cone_kind kind, friction_mode mode, vec3 along) {
     switch (kind) {
@@ -115,6 +121,7 @@ static abut_status try_all_stick(trial *t, bool *stuck, abut_error *error) {
 /* Changes the modes that the solution contradicts.  Returns how many. */
 static int correct_modes(trial *t) {
     int changed = free_the_vanishing(t);
+    double tiny = share_tiny(t->s, t->shared);
     for (int k = 0; k < t->s->cone_count; k++) {
         const cone *law = &t->s->cones[k];
         group_contact *c = &t->g->contacts[law->contact];
@@ -125,7 +132,7 @@ static int correct_modes(trial *t) {
             vec3 r = rate_of(t, law);
             if (vec3_dot(r, law->along) >= -tolerance_of(t)) continue;
             coulomb_set_mode(c, law->kind, FRICTION_STICK, vec3_zero()), changed++;
-        } else if (law->mode == FRICTION_STICK && share_cone_margin(t->s, law, t->shared) < -1e-10) {
+        } else if (law->mode == FRICTION_STICK && share_cone_margin(t->s, law, t->shared, tiny) < -1e-10) {
             vec3 pull = system_cone_force(t->s, law, t->shared);
             coulomb_set_mode(c, law->kind, FRICTION_SLIP, vec3_neg(vec3_unit(pull))), changed++;
         }
@@ -245,13 +252,15 @@ static abut_status find_directions(trial *t, bool *converged, abut_error *error)
         count = list_slipping(t, list);
         for (int i = 0; i < count; i++) f[i] = sine_of(t, &laws[list[i]], &laws[list[i]]);
     }
-    bool better = true;
+    /* Newton's method costs as many solutions as there are directions: for many those of the cones stay */
+    bool better = count <= NEWTON_DIRECTIONS;
     for (int step = 0; status == ABUT_OK && better && step < 20 && norm_of(f, count) > 1e-14; step++) {
         arena_mark inner = arena_save(a);
         status = newton_step(t, laws, list, count, f, &better, error);
         arena_restore(a, inner);
     }
-    *converged = status == ABUT_OK && norm_of(f, count) < 1e-10;
+    *converged =
+        status == ABUT_OK && norm_of(f, count) < (count <= NEWTON_DIRECTIONS ? 1e-10 : MANY_DIRECTIONS_ERROR);
     arena_restore(a, mark);
     return status == ABUT_OK ? evaluate(t, error) : status;
 }
@@ -313,7 +322,19 @@ static abut_status zoom(trial *t, abut_error *error) {
 abut_status coulomb_choose(group *g, const coulomb_config *config, const group_scratch *scratch,
                            group_system *system, system_solution *solution, abut_error *error) {
     trial t = {.g = g, .config = config, .scratch = scratch, .s = system, .sol = solution};
-    bool stuck = false;
-    abut_status status = try_all_stick(&t, &stuck, error);
-    return status != ABUT_OK || stuck ? status : zoom(&t, error);
+    bool stuck = false, found = false, done = false, impulses = config->build.level == SYSTEM_IMPULSES;
+    int candidates = 0;
+    for (int i = 0; i < CONE_KINDS * g->contact_count; i++) candidates += config->candidate[i];
+    bool many = candidates > NEWTON_DIRECTIONS;
+    abut_status status = impulses && many ? ABUT_OK : try_all_stick(&t, &stuck, error);
+    if (status != ABUT_OK || stuck) return status;
+    status = cones_choose(g, config, scratch, system, solution, &found, error);
+    if (status != ABUT_OK || (found && impulses && many)) return status;
+    if (!found && impulses && many) status = try_all_stick(&t, &stuck, error);
+    if (status != ABUT_OK || stuck) return status;
+    if (found) status = refine(&t, &done, error);
+    if (status != ABUT_OK || done) return status;
+    if (candidates <= PYRAMIDS) return zoom(&t, error);
+    t.sol->outcome = SYSTEM_BUDGET;
+    return ABUT_OK;
 }

@@ -53,6 +53,7 @@ static void read_loads(const group_system *s, const system_solution *sol, const 
                                   .margin = 1,
                                   .determined = !determined || determined[n]};
     }
+    double tiny = share_tiny(s, z);
     for (int k = 0; k < s->cone_count; k++) {
         const cone *law = &s->cones[k];
         contact_load *load = &loads[law->contact];
@@ -61,7 +62,7 @@ static void read_loads(const group_system *s, const system_solution *sol, const 
             load->friction = force;
         else
             load->torque = vec3_add(load->torque, force);
-        load->margin = fmin(load->margin, share_cone_margin(s, law, z) + FORCES_ALLOWANCE);
+        load->margin = fmin(load->margin, share_cone_margin(s, law, z, tiny) + FORCES_ALLOWANCE);
         if (determined && law->mode == FRICTION_STICK)
             for (int i = 0; i < law->dimension; i++) load->determined &= determined[law->first + i];
     }
@@ -76,8 +77,8 @@ static int worst_margin(const contact_load *loads, int count) {
 
 /* The smallest margin of all cones in the solution z. */
 static double smallest_margin(const group_system *s, const double *z) {
-    double least = 1;
-    for (int k = 0; k < s->cone_count; k++) least = fmin(least, share_cone_margin(s, &s->cones[k], z));
+    double least = 1, tiny = share_tiny(s, z);
+    for (int k = 0; k < s->cone_count; k++) least = fmin(least, share_cone_margin(s, &s->cones[k], z, tiny));
     return least;
 }
 
@@ -88,7 +89,7 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     dense d;
     bool memory = true;
     memcpy(z, sol->z, (size_t)s->count * sizeof(double));
-    if (!config->distribute && smallest_margin(s, z) >= 0) return ABUT_OK;
+    if (!config->distribute && (config->no_margins || smallest_margin(s, z) >= 0)) return ABUT_OK;
     if (!dense_make(s, scratch, &d)) return fail_memory(error);
     double margin = share_margin(&d, sol, config->tolerance, scratch, z, &memory);
     if (!memory) return fail_memory(error);
@@ -164,7 +165,7 @@ abut_status forces_solve(group *g, const forces_config *config, const group_scra
         read_loads(&s, &sol, z, config->distribute ? determined : NULL, loads, multipliers);
         if (result->outcome == FORCES_SOLVED) {
             remember_states(&s, &sol, config->tolerance);
-            result->worst = worst_margin(loads, g->contact_count);
+            result->worst = config->no_margins ? -1 : worst_margin(loads, g->contact_count);
             if (result->worst >= 0) result->outcome = FORCES_CANNOT_STICK;
         }
         if (result->outcome == FORCES_NO_FINITE_FORCE) result->worst = most_pushed(&s, &sol);

@@ -251,7 +251,9 @@ static abut_status strike_round(strike *s, double scale, abut_error *error) {
     abut_status status = save(s, &start) ? ABUT_OK : fail_memory(error);
     for (int i = 0; i < s->g->contact_count; i++) s->before[i] = -approach_of(s, i);
     if (status == ABUT_OK) status = attempt(s, scale, error);
-    if (status == ABUT_OK && scale > 0 && energy_rose(s)) {
+    bool bounces = false;
+    for (int i = 0; i < s->g->contact_count; i++) bounces |= restitution_of(s, i, scale) > 0;
+    if (status == ABUT_OK && bounces && energy_rose(s)) {
         double good = 0, bad = scale;
         while (status == ABUT_OK && bad - good > 1e-9) {
             double middle = (good + bad) / 2;

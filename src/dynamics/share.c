@@ -2,6 +2,7 @@
 #include "dynamics/share.h"
 
 #include "abut/complementarity.h"
+#include "dynamics/cones.h"
 
 /* The unknowns that may carry something: free, or at a bound with w = 0. */
 static bool carries(const group_system *s, const system_solution *sol, int i, double tolerance) {
@@ -133,10 +134,11 @@ bool share_least_norm(const dense *d, const system_solution *sol, double toleran
 
 /* ---- margins of sticking cones */
 
-double share_cone_margin(const group_system *s, const cone *k, const double *z) {
+double share_tiny(const group_system *s, const double *z) { return 1e-11 * largest_carried(s, z); }
+
+double share_cone_margin(const group_system *s, const cone *k, const double *z, double tiny) {
     if (k->mode != FRICTION_STICK || s->normal_of[k->contact] < 0) return 1;
     double force = vec3_length(system_cone_force(s, k, z)), limit = k->stick * z[s->normal_of[k->contact]];
-    double tiny = 1e-11 * largest_carried(s, z);
     if (force <= tiny) return 1;
     return 1 - force / fmax(limit, tiny);
 }
@@ -146,7 +148,8 @@ static double smallest_margin(const group_system *s, const double *z) {
     double least = 1, tiny = 1e-12 * largest_carried(s, z);
     for (int i = 0; i < s->count; i++)
         if (z[i] < s->lo[i] - tiny || z[i] > s->hi[i] + tiny) return -1;
-    for (int k = 0; k < s->cone_count; k++) least = fmin(least, share_cone_margin(s, &s->cones[k], z));
+    for (int k = 0; k < s->cone_count; k++)
+        least = fmin(least, share_cone_margin(s, &s->cones[k], z, 10 * tiny));
     return least;
 }
 
@@ -190,8 +193,9 @@ static bool reweigh(const dense *d, int steps, arena *scratch, double *z) {
         double margin = smallest_margin(s, z);
         if (margin > smallest_margin(s, best)) memcpy(best, z, (size_t)s->count * sizeof(double));
         if (margin >= 0) break;
+        double tiny = share_tiny(s, z);
         for (int k = 0; k < s->cone_count; k++)
-            gain[k] *= fmin(fmax(1 - share_cone_margin(s, &s->cones[k], z), 0.1), 10);
+            gain[k] *= fmin(fmax(1 - share_cone_margin(s, &s->cones[k], z, tiny), 0.1), 10);
     }
     memcpy(z, best, (size_t)s->count * sizeof(double));
     return true;
@@ -288,10 +292,13 @@ double share_margin(const dense *d, const system_solution *sol, double tolerance
     for (int i = 0; i < s->count; i++) may[i] = carries(s, sol, i, tolerance), all[i] = i;
     add_columns(d, all, s->count, sol->z, 1, y);
 
-    for (int stage = 0; stage < 3 && margin < 0; stage++) {
+    /* the cone program decides; next to the onset of slip the others see a digit or two more */
+    bool small = s->count <= 100, inside = false;
+    for (int stage = 0; stage < 4 && margin < 0; stage++) {
         memcpy(trial, least, (size_t)s->count * sizeof(double));
-        if (stage == 1) *memory = reweigh(d, 20, scratch, trial);
-        if (stage == 2) *memory = reflect(d, may, y, 4000, scratch, trial);
+        if (stage == 1 && small) *memory = reweigh(d, 20, scratch, trial);
+        if (stage == 2) *memory = cones_share(d, may, y, scratch, trial, &inside);
+        if (stage == 3 && !cones_know(s)) *memory = reflect(d, may, y, 4000, scratch, trial);
         if (!*memory) return margin;
         double found = smallest_margin(s, trial);
         if (found > margin && still_carries(d, trial, y, all, scratch))

@@ -22,7 +22,9 @@ bool share_least_norm(const dense *d, const system_solution *sol, double toleran
 double share_margin(const dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
                     bool *memory);
 
-/* 1 - |T| / (stick N) of one cone; 1 where it does not stick or carries nothing. */
-double share_cone_margin(const group_system *s, const cone *k, const double *z);
+/* 1 - |T| / (stick N) of one cone; 1 where it does not stick or carries nothing, which is less than `tiny`.
+ */
+double share_cone_margin(const group_system *s, const cone *k, const double *z, double tiny);
+double share_tiny(const group_system *s, const double *z);
 
 #endif

@@ -223,9 +223,8 @@ bool system_space_make(const group *g, arena *scratch, system_space *out) {
     return true;
 }
 
-static void add_body_part(const system_space *space, const group *g, int body, spatial j, double *column) {
-    if (body < 0 || space->place[body] < 0) return;
-    double *at = column + space->place[body], root_mass = sqrt(g->inertias[body].inverse_mass);
+static void add_body_part(const system_space *space, const group *g, int body, spatial j, double *at) {
+    double root_mass = sqrt(g->inertias[body].inverse_mass);
     vec3 t = mat3_tmul_vec(space->root[body], j.angular);
     at[0] += root_mass * j.linear.x, at[1] += root_mass * j.linear.y, at[2] += root_mass * j.linear.z;
     at[3] += t.x, at[4] += t.y, at[5] += t.z;
@@ -233,8 +232,18 @@ static void add_body_part(const system_space *space, const group *g, int body, s
 
 void system_space_column(const system_space *space, const group *g, const row *r, double *column) {
     for (int i = 0; i < space->dimension; i++) column[i] = 0;
-    add_body_part(space, g, r->a, r->ja, column);
-    add_body_part(space, g, r->b, r->jb, column);
+    int a = r->a >= 0 ? space->place[r->a] : -1, b = r->b >= 0 ? space->place[r->b] : -1;
+    if (a >= 0) add_body_part(space, g, r->a, r->ja, column + a);
+    if (b >= 0) add_body_part(space, g, r->b, r->jb, column + b);
+}
+
+void system_space_parts(const system_space *space, const group *g, const row *r, int first[2],
+                        double value[2][6]) {
+    first[0] = r->a >= 0 ? space->place[r->a] : -1, first[1] = r->b >= 0 ? space->place[r->b] : -1;
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < 6; i++) value[k][i] = 0;
+    if (first[0] >= 0) add_body_part(space, g, r->a, r->ja, value[0]);
+    if (first[1] >= 0) add_body_part(space, g, r->b, r->jb, value[1]);
 }
 
 void system_space_add(const system_space *space, const group *g, const double *y, spatial *x) {

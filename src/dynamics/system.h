@@ -80,6 +80,9 @@ typedef struct system_space {
 } system_space;
 bool system_space_make(const group *g, arena *scratch, system_space *out);
 void system_space_column(const system_space *space, const group *g, const row *r, double *column);
+/* The same without its zeros: the parts of the two bodies, and where they begin (-1: none). */
+void system_space_parts(const system_space *space, const group *g, const row *r, int first[2],
+                        double value[2][6]);
 /* x += M^-1/2^T y */
 void system_space_add(const system_space *space, const group *g, const double *y, spatial *x);
 

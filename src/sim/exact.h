@@ -8,6 +8,7 @@
  *   exact_events.c    the first event on the dense output of a step
  *   exact_impact.c    impacts and impulses without impact
  *   exact_correct.c   drift correction
+ *   exact_storm.c     time stepping where events come too thick
  *
  * Bodies of a group are numbered locally: the `movable` ones first (they are integrated), then the fixed and
  * kinematic ones that they may meet. */
@@ -35,7 +36,8 @@ typedef struct exact_near {
     int a, b; /* local */
     double gap, rate;
     bool touching;
-    bool may_close; /* in the step at work */
+    bool may_close;  /* in the step at work */
+    double join_gap; /* at which a pair that stays at zero counts as joined */
 } exact_near;
 
 /* A touching place at work: the group's contact, and where it came from. */
@@ -92,6 +94,11 @@ typedef struct exact {
     abut_error *error;    /* of a function that the integrator called */
     forces_result result; /* of the last evaluation */
     double speed;         /* largest speed in the group, for scales */
+    bool integrating;     /* an evaluation for the integrator: only accelerations are wanted */
+    double storm;         /* tiny steps, less what calm ones have made up for (exact_storm.c) */
+    bool confused;        /* no modes of friction were found, or the storm is there */
+    int64_t frame_steps;  /* of the exact clock in this frame */
+    int cuts;             /* time steps in a row that were cut */
 
     /* the only contact, in reduced coordinates (sim/rolling.h) */
     rolling *rolling;
@@ -152,18 +159,24 @@ double exact_gap_rate(const exact *x, int a, int b, const contact_point *p);
 
 /* ---- exact_touch.c */
 /* The touching set at the placed state; old places keep their memory.  `generous`: within epsilon, as at the
- * start of a run. */
-abut_status exact_update_touches(exact *x, bool generous, abut_error *error);
+ * start of a run; ahead > 0: and what can close within that time. */
+abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_error *error);
+bool exact_add_touch(exact *x, exact_near *n);
 void exact_keep_touches(exact *x, const bool *kept);
 
 /* ---- exact_events.c */
 abut_status exact_place_dense(exact *x, double time, abut_error *error);
 exact_event exact_find_event(exact *x, double t0, double t1);
 
+/* Only gaps that close. */
+exact_event exact_find_gap(exact *x, double t0, double t1);
+
 /* ---- exact_impact.c */
 /* Solves the impact at the placed state if anything approaches (or always, without_impact). */
 abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_error *error);
 double exact_approach_limit(const exact *x); /* m/s: slower approach is none */
+/* The fastest approach among touching points and reached limits, m/s (rad/s for angles). */
+double exact_approach(const exact *x);
 
 /* ---- exact_correct.c */
 void exact_anchor(exact *x);
@@ -187,8 +200,23 @@ abut_status rolling_ready(exact *x, bool *ready, abut_error *error);
 abut_status rolling_go(exact *x, exact_event *e, abut_error *error);
 void rolling_free(rolling *r);
 
+abut_status exact_correct_positions(exact *x, double time, abut_error *error);
+
+/* ---- exact_storm.c */
+/* Counts a step of the exact clock that moved time by `advanced`; true when the group is to be stepped. */
+bool exact_storm_counts(exact *x, double advanced);
+abut_status exact_storm_begin(exact *x, abut_error *error);
+abut_status exact_time_step(exact *x, abut_error *error);
+
 /* ---- exact_loop.c */
 void exact_measure_speed(exact *x);
+/* Near pairs that say what a touch of the set says (the same place, the same normal) are marked, so that the
+ * search for new contacts leaves them alone. */
+void exact_mark_touching(exact *x);
+/* Keeps the dense output of the step for the recording. */
+abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error);
+/* After a time step: what touches, and impacts that are faster than rest_speed. */
+abut_status exact_settle_step(exact *x, abut_error *error);
 double exact_acceleration_limit(const exact *x); /* m/s^2: a smaller acceleration of a gap is rounding */
 abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place);
 abut_status exact_emit(exact *x, abut_event e, abut_error *error);

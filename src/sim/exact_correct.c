@@ -31,7 +31,7 @@ void exact_anchor(exact *x) {
     }
 }
 
-static abut_status correct_positions(exact *x, double time, abut_error *error) {
+abut_status exact_correct_positions(exact *x, double time, abut_error *error) {
     double good = 1e-13 * x->model->size, powers[2];
     for (int round = 0; round < POSITION_ROUNDS; round++) {
         abut_status status = exact_prepare(x, time, powers, error);
@@ -91,6 +91,6 @@ abut_status exact_close_hinges(exact *x, abut_error *error) {
 /* Needs `pressed` of the last evaluation: only what is pressed is held. */
 abut_status exact_correct(exact *x, double time, abut_error *error) {
     if (x->contacts.count == 0 && x->hinge_count == 0) return ABUT_OK;
-    abut_status status = correct_positions(x, time, error);
+    abut_status status = exact_correct_positions(x, time, error);
     return status == ABUT_OK ? exact_correct_velocities(x, time, error) : status;
 }

@@ -228,9 +228,15 @@ static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
         bool stays;
         if (find_start(x, i, &b, &a, &stays)) {
             if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
-        } else if (stays && b.g <= 1e-3 * x->model->tolerance.touching && b.faces) {
-            consider(best, EXACT_JOINS, i, b.t); /* in contact all the time, beside its features until now */
+        } else if (stays && b.faces) {
+            /* in contact all the time, beside its features until now; or let go a moment ago, and pressed
+             * again before it was apart */
+            sample start;
+            bool faced = probe_gap(x, i, t0, &start) && start.faces;
+            n->join_gap = (faced ? -1e-3 : 1e-3) * x->model->tolerance.touching;
+            if (b.g <= n->join_gap) consider(best, EXACT_JOINS, i, b.t);
         } else if (comes_back(x, i, a, b, &root)) {
+            n->join_gap = x->model->tolerance.touching;
             consider(best, EXACT_JOINS, i, root.t);
         }
     }
@@ -255,7 +261,7 @@ static double bisect(exact *x, int64_t item, holds *f, double t0, double t1) {
 
 static bool joins(exact *x, int64_t item, double t) {
     sample s;
-    return probe_gap(x, item, t, &s) && s.faces;
+    return probe_gap(x, item, t, &s) && s.faces && s.g <= x->nears.data[item].join_gap;
 }
 
 static bool leaves(exact *x, int64_t item, double t) {
@@ -386,10 +392,15 @@ static void find_hinges(exact *x, double t0, double t1, exact_event *best) {
     }
 }
 
-exact_event exact_find_event(exact *x, double t0, double t1) {
+exact_event exact_find_gap(exact *x, double t0, double t1) {
     exact_event best = {.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
     find_gaps(x, t0, t1, &best);
     if (best.kind == EXACT_JOINS) best.time = bisect(x, best.item, joins, t0, best.time);
+    return best;
+}
+
+exact_event exact_find_event(exact *x, double t0, double t1) {
+    exact_event best = exact_find_gap(x, t0, t1);
     double end = fmin(t1, best.time);
     find_leaves(x, t0, end, &best);
     find_sticks(x, t0, fmin(end, best.time), &best);

@@ -263,6 +263,7 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
     group g = make_group(x);
     forces_config config = forces_default_config();
     config.distribute = distribute;
+    config.no_margins = x->integrating;
     /* while integrating the direction of slip is ours (see above) */
     if (!choose) config.slip_speed = INFINITY;
     arena_mark mark = arena_save(x->arena);
@@ -281,7 +282,9 @@ abut_status exact_derivative(void *user, double time, const double *y, double *d
     exact *x = user;
     double *powers = dydt + BODY_NUMBERS * x->movable;
     abut_status status = exact_place(x, time, y, x->error);
+    x->integrating = true;
     if (status == ABUT_OK) status = exact_accelerate(x, time, false, false, powers, x->error);
+    x->integrating = false;
     if (status != ABUT_OK) return status;
     for (int i = 0; i < x->movable; i++) {
         double *p = dydt + BODY_NUMBERS * i;

@@ -205,11 +205,14 @@ static bool load_touches(exact *x, run_state *s) {
     return array_reserve(context, &x->loads, x->contacts.count + 1);
 }
 
-/* Bodies that were stepped apart go on together with the smaller step and the smaller window. */
+/* Bodies that were stepped apart go on together with the smaller step and window, and the longer storm. */
 static void slower_pace(step_pace *pace, const step_pace *other) {
     if (other->hint > 0 && !(pace->hint > 0 && pace->hint < other->hint)) pace->hint = other->hint;
     if (other->window != 0 && !(pace->window != 0 && fabs(pace->window) < fabs(other->window)))
         pace->window = other->window, pace->cost = other->cost;
+    pace->steps_left = fmax(pace->steps_left, other->steps_left);
+    pace->stepped = fmax(pace->stepped, other->stepped);
+    pace->calm_since = fmax(pace->calm_since, other->calm_since);
 }
 
 static abut_status begin_group(exact *x, abut_sim *run, const plan *p, int root, run_state *memory,

@@ -33,8 +33,7 @@ static abut_status report(exact *x, const contact_impulse *impulses, const impac
     return status;
 }
 
-/* The fastest approach among touching points and reached limits, m/s (rad/s for angles). */
-static double approach(const exact *x) {
+double exact_approach(const exact *x) {
     double fastest = 0;
     for (int64_t i = 0; i < x->contacts.count; i++) {
         const group_contact *c = &x->contacts.data[i];
@@ -58,7 +57,7 @@ abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_err
     *happened = false;
     abut_status status = exact_prepare(x, x->time, powers, error);
     if (status != ABUT_OK) return status;
-    if (!without_impact && approach(x) <= exact_approach_limit(x)) return ABUT_OK;
+    if (!without_impact && exact_approach(x) <= exact_approach_limit(x)) return ABUT_OK;
     group g = exact_group(x);
     impact_config config = impact_default_config();
     config.model = x->model->world.impact, config.law = x->model->world.restitution_law;

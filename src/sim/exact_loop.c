@@ -138,9 +138,7 @@ static abut_status drop_separating(exact *x, bool by_acceleration, abut_error *e
     return ABUT_OK;
 }
 
-/* Near pairs that say what a touch of the set says (the same place, the same normal) are marked, so that the
- * search for new contacts leaves them alone. */
-static void mark_touching(exact *x) {
+void exact_mark_touching(exact *x) {
     double close = 1e-2 * x->model->tolerance.touching;
     for (int64_t i = 0; i < x->nears.count; i++) {
         exact_near *n = &x->nears.data[i];
@@ -172,12 +170,15 @@ static abut_status choose(exact *x, abut_error *error) {
     double powers[2];
     for (int round = 0; round < IMPACT_ROUNDS; round++) {
         abut_status status = exact_accelerate(x, x->time, true, false, powers, error);
-        if (status != ABUT_OK || x->result.outcome != FORCES_NO_FINITE_FORCE) return status;
+        forces_outcome outcome = x->result.outcome;
+        if (outcome == FORCES_BUDGET || outcome == FORCES_CANNOT_STICK) x->confused = true;
+        if (status != ABUT_OK || outcome != FORCES_NO_FINITE_FORCE) return status;
         bool happened;
         status = exact_impact(x, true, &happened, error);
         if (status == ABUT_OK) status = drop_separating(x, false, error);
         if (status != ABUT_OK || !happened) return status;
     }
+    x->confused = true;
     return ABUT_OK;
 }
 
@@ -229,15 +230,39 @@ static abut_status settle(exact *x, bool start, exact_event e, abut_error *error
     if (!mark_pairs(x, &before)) return fail_memory(error);
     exact_measure_speed(x);
     abut_status status = handle(x, e, error);
-    if (status == ABUT_OK) status = exact_update_touches(x, start, error);
+    if (status == ABUT_OK) status = exact_update_touches(x, start, 0, error);
     if (status == ABUT_OK) status = impacts(x, error);
     if (status == ABUT_OK) status = drop_separating(x, false, error);
     if (status == ABUT_OK) status = choose(x, error);
     if (status == ABUT_OK) status = drop_separating(x, true, error);
     if (status == ABUT_OK) exact_anchor(x);
-    if (status == ABUT_OK) mark_touching(x);
+    if (status == ABUT_OK) exact_mark_touching(x);
     if (status == ABUT_OK) status = emit_differences(x, &before, start, error);
     arena_restore(x->arena, mark);
+    return status;
+}
+
+/* Overlap at the end of a step, over all near pairs that face each other. */
+static void audit_overlap(exact *x) {
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        double depth = -x->contacts.data[i].point.gap;
+        if (depth > x->run->state->deepest_overlap) x->run->state->deepest_overlap = depth;
+    }
+    if (x->result.residual > x->run->state->residual) x->run->state->residual = x->result.residual;
+}
+
+abut_status exact_settle_step(exact *x, abut_error *error) {
+    arena_mark mark = arena_save(x->arena);
+    pair_marks before;
+    if (!mark_pairs(x, &before)) return fail_memory(error);
+    exact_measure_speed(x);
+    abut_status status = exact_update_touches(x, false, 0, error);
+    if (status == ABUT_OK && exact_approach(x) > x->model->tolerance.rest_speed) status = impacts(x, error);
+    if (status == ABUT_FAILED) status = ABUT_OK; /* the next step has it, without restitution */
+    if (status == ABUT_OK) status = drop_separating(x, false, error);
+    if (status == ABUT_OK) status = emit_differences(x, &before, true, error);
+    arena_restore(x->arena, mark);
+    audit_overlap(x);
     return status;
 }
 
@@ -291,17 +316,7 @@ static void remember_slip(exact *x) {
     }
 }
 
-/* Overlap at the end of a step, over all near pairs that face each other. */
-static void audit_overlap(exact *x) {
-    for (int64_t i = 0; i < x->contacts.count; i++) {
-        double depth = -x->contacts.data[i].point.gap;
-        if (depth > x->run->state->deepest_overlap) x->run->state->deepest_overlap = depth;
-    }
-    if (x->result.residual > x->run->state->residual) x->run->state->residual = x->result.residual;
-}
-
-/* Keeps the dense output of the step for the recording. */
-static abut_status keep_segment(exact *x, double start, double end_time, abut_error *error) {
+abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error) {
     abut_sim *run = x->run;
     const abut_context *context = &run->context;
     if (!run->options.segment || !(end_time > start)) return ABUT_OK;
@@ -337,7 +352,7 @@ static abut_status step(exact *x, abut_error *error) {
     double start = x->time, limit = step_limit(x);
     abut_status status = exact_look_around(x, &limit, error);
     if (status != ABUT_OK) return status;
-    mark_touching(x);
+    exact_mark_touching(x);
     remember_slip(x);
     exact_pack(x, x->y);
     x->error = error;
@@ -353,7 +368,7 @@ static abut_status step(exact *x, abut_error *error) {
     reached = exact_within_reach(x, start, reached);
     exact_event e = exact_find_event(x, start, reached);
     if (e.kind != EXACT_NOTHING) reached = e.time;
-    status = keep_segment(x, start, reached, error);
+    status = exact_keep_segment(x, start, reached, error);
     if (status == ABUT_OK) status = exact_place_dense(x, reached, error);
     if (status != ABUT_OK) return status;
     x->run->state->dissipated += x->y_dense[BODY_NUMBERS * x->movable];
@@ -389,6 +404,20 @@ static bool still_rests(const exact *x) {
     return !x->timed && x->run->started;
 }
 
+/* A step of the exact clock, and whether the weather is still fair.  A step that failed leaves the group
+ * where it began, to be stepped in time. */
+static abut_status step_or_storm(exact *x, abut_error *error) {
+    double start = x->time;
+    exact_pack(x, x->y);
+    abut_status status = any_step(x, error);
+    if (status == ABUT_FAILED || status == ABUT_BUDGET || status == ABUT_INFEASIBLE) {
+        status = x->time == start ? exact_place(x, start, x->y, error) : ABUT_OK;
+        x->confused = true;
+    }
+    if (status != ABUT_OK || !exact_storm_counts(x, x->time - start)) return status;
+    return exact_storm_begin(x, error);
+}
+
 abut_status exact_advance(exact *x, abut_error *error) {
     if (still_rests(x)) {
         hold(x);
@@ -402,20 +431,20 @@ abut_status exact_advance(exact *x, abut_error *error) {
     if (x->rolls && x->time < x->end) status = rolling_ready(x, &resumes, error);
     if (status == ABUT_OK && !resumes) status = exact_look_around(x, &limit, error);
     if (status == ABUT_OK && !x->run->started && x->hinge_count > 0) status = exact_close_hinges(x, error);
-    if (status == ABUT_OK && !resumes) status = settle(x, !x->run->started, nothing, error);
-    int64_t budget = x->run->options.event_budget > 0 ? x->run->options.event_budget : 100000;
+    bool stepping = x->pace.steps_left > 0;
+    if (status == ABUT_OK && !resumes && !stepping) status = settle(x, !x->run->started, nothing, error);
     while (status == ABUT_OK && x->time < x->end) {
+        if (x->pace.steps_left > 0) {
+            status = exact_time_step(x, error);
+            if (status == ABUT_OK && x->pace.steps_left == 0) status = settle(x, false, nothing, error);
+            continue;
+        }
         if (!resumes && at_rest(x)) {
             hold(x);
             break;
         }
         resumes = false;
-        status = any_step(x, error);
-        if (status == ABUT_OK && --budget < 0)
-            status = fail(error, ABUT_BUDGET,
-                          "too many events in the frame that ends at t = %.9g s (the last at %.9g); raise "
-                          "rest_speed, or use a shorter frame",
-                          x->end, x->time);
+        status = step_or_storm(x, error);
     }
     return status;
 }

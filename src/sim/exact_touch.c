@@ -57,7 +57,18 @@ static double touching_gap(const exact *x, bool generous, double rate) {
     return generous ? t->touching : 1e-3 * t->touching + fmin(fabs(rate) * t->event, 0.5 * t->touching);
 }
 
-abut_status exact_update_touches(exact *x, bool generous, abut_error *error) {
+/* What can close within a time step of `ahead`, with twice the present rate and twice the free fall. */
+static double closing(const exact *x, double ahead, double rate) {
+    return 2 * ahead * (fmax(-rate, 0) + vec3_length(x->model->world.gravity) * ahead);
+}
+
+bool exact_add_touch(exact *x, exact_near *n) {
+    contact_point p;
+    n->touching = true;
+    return !exact_near_at(x, n, &p, NULL) || add_touch(x, n, &p, -1);
+}
+
+abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_error *error) {
     int64_t old_count = x->contacts.count;
     for (int64_t i = 0; i < old_count; i++) {
         exact_near n = {.a = x->contacts.data[i].a, .b = x->contacts.data[i].b};
@@ -72,10 +83,10 @@ abut_status exact_update_touches(exact *x, bool generous, abut_error *error) {
         if (!exact_near_at(x, n, &p, NULL)) continue;
         n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
         /* far behind each other: two features of the sides that look away */
-        double most = x->model->tolerance.touching;
-        if (p.gap > most || p.gap < -4 * most) continue;
+        double most = x->model->tolerance.touching, close = ahead > 0 ? closing(x, ahead, n->rate) : 0;
+        if (p.gap > most + close || p.gap < -4 * most) continue;
         int64_t old = find_touch(x, old_count, n);
-        if (old < 0 && p.gap > touching_gap(x, generous, n->rate)) continue;
+        if (old < 0 && p.gap > touching_gap(x, generous, n->rate) + close) continue;
         if (!exact_near_at(x, n, &p, &faces) || !faces) continue;
         n->touching = true;
         if (said_already(x, old_count, n, &p)) continue;

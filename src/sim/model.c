@@ -346,7 +346,7 @@ static void resolve_tolerances(abut_model *m) {
         if (m->bodies[i].movable) smallest = fmin(smallest, d);
     }
     if (!isfinite(smallest)) smallest = largest > 0 ? largest : 1;
-    m->size = largest > 0 ? largest : 1;
+    m->size = largest > 0 ? largest : 1, m->smallest = smallest;
     m->tolerance = m->world.tolerance;
     abut_tolerances *t = &m->tolerance;
     double g = vec3_length(m->world.gravity);

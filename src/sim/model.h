@@ -53,7 +53,8 @@ struct abut_model {
     arena memory;
     abut_world_def world; /* the scalars; its arrays belonged to the caller */
     abut_tolerances tolerance;
-    double size; /* metres: the largest extent of a bounded body, for scales */
+    double size;     /* metres: the largest extent of a bounded body, for scales */
+    double smallest; /* metres: the smallest extent of a movable one */
     int body_count, hinge_count, spring_count, force_count, material_count;
     model_body *bodies;
     model_hinge *hinges;

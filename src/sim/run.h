@@ -30,9 +30,11 @@ typedef struct touch {
 
 /* How a body's group was stepped last. */
 typedef struct step_pace {
-    double hint;   /* step that the integrator would take next; 0: not known; PACE_RESTS */
-    double window; /* for which near pairs are collected next; 0: not known; < 0: it is being shortened */
-    double cost;   /* of the last window, near pairs per second */
+    double hint;       /* step that the integrator would take next; 0: not known; PACE_RESTS */
+    double window;     /* for which near pairs are collected next; 0: not known; < 0: it is being shortened */
+    double cost;       /* of the last window, near pairs per second */
+    double steps_left; /* of time stepping (exact_storm.c) */
+    double stepped, calm_since; /* how many the last storm was given, and when it was over */
 } step_pace;
 enum { PACE_RESTS = -1 };
 
