@@ -328,13 +328,17 @@ abut_status coulomb_choose(group *g, const coulomb_config *config, const group_s
     bool many = candidates > NEWTON_DIRECTIONS;
     abut_status status = impulses && many ? ABUT_OK : try_all_stick(&t, &stuck, error);
     if (status != ABUT_OK || stuck) return status;
+    if (!many) { /* pyramids are quick for a few points */
+        status = zoom(&t, error);
+        if (status != ABUT_OK || solution->outcome != SYSTEM_BUDGET) return status;
+    }
     status = cones_choose(g, config, scratch, system, solution, &found, error);
-    if (status != ABUT_OK || (found && impulses && many)) return status;
+    if (status != ABUT_OK || (found && impulses)) return status;
     if (!found && impulses && many) status = try_all_stick(&t, &stuck, error);
     if (status != ABUT_OK || stuck) return status;
     if (found) status = refine(&t, &done, error);
     if (status != ABUT_OK || done) return status;
-    if (candidates <= PYRAMIDS) return zoom(&t, error);
+    if (many && candidates <= PYRAMIDS) return zoom(&t, error);
     t.sol->outcome = SYSTEM_BUDGET;
     return ABUT_OK;
 }

@@ -527,7 +527,7 @@ abut_status cone_program_solve(cone_program *p, arena *scratch, cone_result *res
         result->residual = measure(&v), result->gap = mean_gap(p);
         bool done = result->gap <= tolerance && result->residual <= 1e-12;
         /* close to the end a step that no longer helps says that rounding is reached */
-        bool stuck = result->residual <= 1e-10 && result->gap <= 1e-14 && result->gap > 0.5 * last;
+        bool stuck = result->residual <= 1e-9 && result->gap <= 1e-13 && result->gap > 0.3 * last;
         last = result->gap;
         if (done || stuck || result->steps >= budget || !advance(&v, result->gap, result->residual)) break;
         result->steps++;
