@@ -286,6 +286,17 @@ static bool vanishes(exact *x, int64_t item, double t) {
     return evaluate(x, t) && x->loads.data[item].gap_acceleration > exact_acceleration_limit(x);
 }
 
+/* A contact counts as vanished when its gap accelerates by more than rounding can: that is late by the time
+ * the acceleration took to get there from zero, which its slope tells. */
+static double vanished_late(exact *x, int64_t item, double t) {
+    const double ahead = 1e-6;
+    if (!evaluate(x, t)) return 0;
+    double now = x->loads.data[item].gap_acceleration;
+    if (!evaluate(x, t + ahead)) return 0;
+    double slope = (x->loads.data[item].gap_acceleration - now) / ahead;
+    return slope > 0 && now > 0 && now / slope < 1e-4 ? now / slope : 0;
+}
+
 static bool slips(exact *x, int64_t item, double t) {
     return !evaluate(x, t) || x->loads.data[item].margin < 0;
 }
@@ -406,5 +417,6 @@ exact_event exact_find_event(exact *x, double t0, double t1) {
     find_sticks(x, t0, fmin(end, best.time), &best);
     find_changes(x, t0, fmin(end, best.time), &best);
     find_hinges(x, t0, fmin(end, best.time), &best);
+    x->late = best.kind == EXACT_VANISHES ? fmin(vanished_late(x, best.item, best.time), best.time - t0) : 0;
     return best;
 }

@@ -7,7 +7,7 @@ enum { IMPACT_ROUNDS = 64 };
 /* ---- events */
 
 abut_status exact_emit(exact *x, abut_event e, abut_error *error) {
-    e.time = x->time;
+    e.time = x->time - x->late;
     if (e.count == 0) e.count = 1;
     if (!array_push(&x->run->context, &x->run->events, e)) return fail_memory(error);
     return ABUT_OK;
@@ -379,6 +379,7 @@ static abut_status step(exact *x, abut_error *error) {
     status = exact_correct(x, reached, error);
     if (status == ABUT_OK) release_limits(x);
     if (status == ABUT_OK) status = settle(x, false, e, error);
+    x->late = 0;
     audit_overlap(x);
     return status;
 }

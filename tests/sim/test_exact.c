@@ -131,6 +131,48 @@ static const char busy[] =
     "for i = 1, 4 do body { shape = solid.box {0.3, 0.2, 0.4}, position = {0.05 * i, 0.02 * i, 0.6 * i},\n"
     "  rotation = {0.3 * i, 1, 2, 3}, spin = {i, 1, 0} } end";
 
+/* A rod of half length h slides down wall and floor without friction: f'^2 = k (sin f0 - sin f) with
+ * k = 2 g h/(h^2 + I/m), and leaves the wall where sin f = (2/3) sin f0.  The time is the integral of 1/f',
+ * with f = f0 - u^2 regular at both ends (midpoints: error 1e-11). */
+static void a_ladder_leaves_the_wall(void **state) {
+    (void)state;
+    trial t;
+    start(&t,
+          FLOOR "body { name = 'wall', shape = halfspace { normal = {1, 0, 0}, offset = 0 }, fixed = true }\n"
+                "body { shape = capsule {0.01, 3.98}, mass = 10, inertia = {10 * 16/12, 10 * 16/12, 0.01}, "
+                "rotation = {-math.pi/6, 0, 1, 0}, position = {0.01 + 1.99 * math.cos(math.pi/3), 0, 0.01 + "
+                "1.99 * math.sin(math.pi/3)} }");
+    advance(&t, 0.8);
+    double h = 1.99, k = 2 * 9.81 * h / (h * h + 16.0 / 12), f0 = acos(0.5), time = 0;
+    double last = sqrt(f0 - asin(2.0 / 3 * sin(f0)));
+    enum { PARTS = 100000 };
+    for (int i = 0; i < PARTS; i++) {
+        double u = last * (i + 0.5) / PARTS;
+        time += 2 * u / sqrt(k * (sin(f0) - sin(f0 - u * u))) * last / PARTS;
+    }
+    close_to(nth(&t, ABUT_EVENT_CONTACT_LOST, 0)->time, time, 1e-9);
+    finish(&t);
+}
+
+/* Housner 1963: a block that rocks from edge to edge keeps its angular momentum about the new edge, so its
+ * energy falls by (1 - (3/2) sin(a)^2)^2 each time, tan(a) = width/height. */
+static void a_rocking_block_loses_what_housner_says(void **state) {
+    (void)state;
+    trial t;
+    start(&t, "material { friction = 2 }" FLOOR "local c, s = math.cos(0.08), math.sin(0.08)\n"
+              "body { shape = solid.box {0.2, 0.4, 1}, rotation = {0.08, 0, 1, 0}, position = {0.5 * s - 0.1 "
+              "* c, 0, "
+              "0.1 * s + 0.5 * c} }");
+    advance(&t, 1.5);
+    double ratio = 1 - 1.5 / 26;
+    for (int i = 0; i < 3; i++) {
+        const abut_event *e = nth(&t, ABUT_EVENT_IMPACT, i);
+        assert_non_null(e);
+        close_to(e->energy_after / e->energy_before, ratio * ratio, 1e-9);
+    }
+    finish(&t);
+}
+
 /* A rod that spins about its centre while one end is pinned: the pin takes hold as by a blow, angular
  * momentum about the pin is kept, so w falls to a quarter ((l^2/12)/(l^2/3)), and the energy to a quarter. */
 static void velocities_that_hinges_forbid_are_a_blow(void **state) {
@@ -234,6 +276,8 @@ int main(void) {
         cmocka_unit_test(a_stack_of_twenty_stands),
         cmocka_unit_test(nothing_tunnels),
         cmocka_unit_test(a_double_pendulum_keeps_its_energy),
+        cmocka_unit_test(a_ladder_leaves_the_wall),
+        cmocka_unit_test(a_rocking_block_loses_what_housner_says),
         cmocka_unit_test(velocities_that_hinges_forbid_are_a_blow),
         cmocka_unit_test(runs_repeat_and_resume_bit_for_bit),
         cmocka_unit_test(overlap_at_the_start_is_refused),
