@@ -216,7 +216,8 @@ static abut_recorder *new_recorder(const abut_context *context, const abut_recor
     if (!(r->def.snapshot_interval > 0)) r->def.snapshot_interval = 1;
     if (!(r->def.commit_interval > 0)) r->def.commit_interval = 0.2;
     r->last_snapshot = -1e300;
-    r->last_commit = clock_now();
+    r->last_commit =
+        -1e300; /* the first frame is committed at once: there is always a place to resume from */
     return r;
 }
 
@@ -429,10 +430,12 @@ abut_status abut_recorder_frame(abut_recorder *r, abut_sim *run, abut_error *err
     if (status == ABUT_OK) status = write_frame(r, run, abut_sim_bodies(run), error);
     for (int i = 0; i < contact_count && status == ABUT_OK; i++)
         status = record_contact(r, &contacts[i], error);
+    /* each commit has a snapshot, so that a kill loses no more work than what was not committed */
+    bool commit = clock_now() - r->last_commit > r->def.commit_interval;
     bool due = abut_sim_time(run) >= r->last_snapshot + r->def.snapshot_interval * (1 - 1e-9);
-    if (status == ABUT_OK && due) status = write_snapshot(r, run, error);
+    if (status == ABUT_OK && (due || commit)) status = write_snapshot(r, run, error);
     r->next_frame++;
-    if (status == ABUT_OK && clock_now() - r->last_commit > r->def.commit_interval) {
+    if (status == ABUT_OK && commit) {
         status = record_execute(r->db, r->path, "COMMIT; BEGIN", error);
         r->last_commit = clock_now();
     }

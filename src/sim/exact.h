@@ -107,7 +107,7 @@ typedef struct exact {
     bool general_next;    /* the next step is for the general clock */
     double clear;
     int rolling_body[2]; /* of the model */
-    double late; /* seconds by which the event at work is known to come late */
+    double late;         /* seconds by which the event at work is known to come late */
 } exact;
 
 enum { EXACT_EXTRA = 2 };

@@ -74,22 +74,46 @@ static void dense_output_agrees_with_frames(void **state) {
     abut_recording_close(r);
 }
 
+/* A triple pendulum and bouncing balls: never at rest, and slow enough to be killed on the way. */
+static const char restless[] =
+    "world { duration = 2, frame = 1/100 }\nmaterial { restitution = 0.9 }\n"
+    "body { name = 'floor', shape = halfspace { normal = {0, 0, 1}, offset = -3 }, fixed = true }\n"
+    "for i = 1, 3 do\n"
+    "  body { name = 'box' .. i, shape = solid.box {1, 0.1, 0.1}, position = {i - 0.5, 0, 0}, group = 'bars' "
+    "}\n"
+    "  hinge.pin {'box' .. i, i > 1 and 'box' .. (i - 1) or nil, at = {i - 1, 0, 0}, axis = {0, 1, 0}}\n"
+    "  body { shape = sphere {0.1}, position = {5 + i, 0, i} }\n"
+    "end\n";
+
+static double wall_clock(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Killed at a random moment the recording opens, and resuming gives the rows of the run that was not. */
 static void kill_and_resume(int kills) {
-    const char *path = write_scene(), *whole = support_temporary("whole.abut");
+    char path[512], killed[512]; /* names from support_temporary last for a few calls only */
+    snprintf(path, sizeof path, "%s", support_temporary("restless.lua"));
+    support_write(path, restless, sizeof restless - 1);
+    snprintf(killed, sizeof killed, "%s", support_temporary("killed.abut"));
+    const char *whole = support_temporary("whole.abut");
+    double started = wall_clock();
     run_to(path, whole);
+    double needed = wall_clock() - started;
     char *wanted = track(whole, "box3");
     uint64_t seed = 5;
     int resumes = 0;
     for (int i = 0; i < kills; i++) {
-        const char *killed = support_temporary("killed.abut");
+        remove(killed);
         pid_t child = fork();
         if (child == 0) {
             if (!freopen("/dev/null", "w", stdout)) _exit(1);
             execl(ABUT_COMMAND, "abut", "run", path, "-o", killed, "-q", (char *)NULL);
             _exit(127);
         }
-        struct timespec wait = {0, (long)(random_unit(&seed) * 2e8)};
+        double pause = random_unit(&seed) * needed;
+        struct timespec wait = {(time_t)pause, (long)(1e9 * (pause - floor(pause)))};
         nanosleep(&wait, NULL);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
@@ -103,7 +127,6 @@ static void kill_and_resume(int kills) {
         char *got = track(killed, "box3");
         assert_string_equal(got, wanted);
         free(got);
-        remove(killed);
         resumes++;
     }
     free(wanted);
