@@ -43,7 +43,7 @@ std::string write_model(const live_scene &scene) {
     // room for contacts and rows: this version allocates a matrix of rows x rows below 2 GB, so that a
     // thousand bodies get the cone with three rows a contact
     bool is_large = scene.bodies.size() > 500;
-    int many = is_large ? 3800 : 10 * (int)scene.bodies.size();
+    int many = is_large ? 3800 : 16 * (int)scene.bodies.size();
     std::snprintf(size, sizeof size, "<size nconmax=\"%d\" njmax=\"%d\"/>\n", many,
                   (is_large ? 3 : 4) * many);
     return std::string("<mujoco>\n") + option + size + "<asset>" + asset + "</asset>\n<worldbody>" + world +

@@ -72,8 +72,7 @@ static void run_bin(void) {
     tell_time("1,000 hulls in a bin", &s, 600);
     figure_print((figure){"1,000 hulls in a bin", "deepest overlap", "mm", 1e3 * o.most, 49, "ODE", "0"});
     figure_print((figure){"", "mean overlap", "mm", 1e3 * o.mean, 0.55, "MuJoCo", "0"});
-    figure_print(
-        (figure){"", "kinetic energy left", "J", abut_sim_energy(s.run).kinetic, 0.004, "Jolt", "0"});
+    figure_print((figure){"", "kinetic energy left", "J", abut_sim_energy(s.run).kinetic, 0, "Box3D", "0"});
     stage_close(&s);
 }
 

@@ -201,6 +201,11 @@ bool cast_ray(const collider *c, pose p, vec3 origin, vec3 d, double limit, cast
     if (!(vec3_length2(d) > 0)) return false;
     if (c->kind == COLLIDER_CONVEX) ray_convex(&r, &c->convex.convex);
     if (c->kind == COLLIDER_BOUNDARY) ray_boundary(&r, &c->boundary);
+    if (c->kind == COLLIDER_SURFACE) {
+        double t;
+        vec3 n;
+        if (collider_surface_ray(c, r.o, r.d, limit, &t, &n)) meet(&r, t, n);
+    }
     if (c->kind == COLLIDER_HALFSPACE) ray_plane(&r, &c->convex);
     if (c->kind == COLLIDER_CAVITY) ray_cavity(&r, c->shape.radius);
     if (r.is_hit) *out = (cast_hit){r.t, vec3_axpy(origin, r.t, d), pose_vector(p, r.n)};

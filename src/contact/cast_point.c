@@ -94,6 +94,10 @@ bool cast_point(const collider *c, pose p, vec3 world, double limit, cast_hit *o
         if (boundary_contains(&c->boundary, x)) near.distance = 1e300; /* limits do not count inside */
         if (!boundary_nearest(&c->boundary, x, &near.distance, &on, &near.normal)) return false;
     }
+    if (c->kind == COLLIDER_SURFACE) {
+        vec3 on;
+        if (!collider_surface_nearest(c, x, &on, &near.normal, &near.distance)) return false;
+    }
     if (c->kind == COLLIDER_HALFSPACE) {
         near.normal = vec3_unit(c->convex.normal);
         near.distance = vec3_dot(near.normal, x) - c->convex.offset / vec3_length(c->convex.normal);

@@ -66,8 +66,7 @@ static abut_status fill(const abut_context *context, const abut_shape *shape, co
         c->kind = COLLIDER_CAVITY;
         if (shape->radius > 0 && isfinite(shape->radius)) return ABUT_OK;
         return fail(error, ABUT_INVALID, "collider: the radius of a cavity must be positive and finite");
-    case ABUT_SHAPE_SURFACE:
-        return fail(error, ABUT_INVALID, "collider: the live clock does not know smooth surfaces");
+    case ABUT_SHAPE_SURFACE: return collider_surface_create(context, c, error);
     default: return create_round(shape, c, error);
     }
 }
@@ -89,6 +88,7 @@ void collider_free(const abut_context *context, collider *c) {
     if (!c) return;
     collider_cells_free(context, &c->cells);
     boundary_free(context, &c->boundary);
+    abut_surface_tree_free(context, c->tree);
     abut_hull_free(context, c->hull);
     mem_free(context, c, 1, sizeof *c);
 }
@@ -153,6 +153,8 @@ box collider_bounds(const collider *c, pose p) {
 double collider_radius(const collider *c, vec3 center) {
     if (c->kind == COLLIDER_NONE) return 0;
     if (!collider_is_bounded(c)) return INFINITY;
+    if (c->kind == COLLIDER_SURFACE)
+        return vec3_distance(center, box_center(c->bounds)) + box_diagonal(c->bounds) / 2;
     if (!c->hull) return vec3_length(center) + shape_radius(&c->convex.convex);
     vec3 from = vec3_sub(c->hull->center, center);
     double most = 0;
@@ -192,6 +194,12 @@ int collider_collide(const collider *a, pose pa, const collider *b, pose pb, con
     if (b->kind == COLLIDER_CAVITY) return collider_collide_cavity(a, pa, b, pb, config, out, room);
     if (a->kind == COLLIDER_CAVITY) {
         int count = collider_collide_cavity(b, pb, a, pa, config, out, room);
+        for (int i = 0; i < count; i++) manifold_turn(&out[i]);
+        return count;
+    }
+    if (a->kind == COLLIDER_SURFACE) return collider_collide_surface(a, pa, b, pb, config, out, room);
+    if (b->kind == COLLIDER_SURFACE) {
+        int count = collider_collide_surface(b, pb, a, pa, config, out, room);
         for (int i = 0; i < count; i++) manifold_turn(&out[i]);
         return count;
     }

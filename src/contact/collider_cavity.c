@@ -40,10 +40,19 @@ static bool is_new(const places *p, vec3 x, double size) {
     return true;
 }
 
+/* The point of the shape farthest along d. */
+static vec3 farthest(const collider *a, vec3 d) {
+    if (a->kind == COLLIDER_SURFACE) return abut_surface_support(a->shape.surface, a->tree, d).point;
+    return shape_support_curved(&a->convex.convex, d);
+}
+
 /* Climbs from each end of each axis; a rim that is level all round gives the ends of its diameters. */
-static void climb(places *p, const abut_convex *s) {
-    const double size = shape_radius(s);
-    for (int k = 0; k < 12; k++) {
+static void climb(places *p, const collider *a) {
+    /* a surface answers slowly, and climbs in fewer, larger steps from fewer places */
+    const bool is_surface = a->kind == COLLIDER_SURFACE;
+    const double size = box_diagonal(a->bounds), enough = (is_surface ? 1e-8 : 1e-14) * size;
+    const int most = is_surface ? 30 : CLIMB_STEPS;
+    for (int k = 0; k < (is_surface ? 4 : 12); k++) {
         /* +-x +-y with both ends of z, and +-z */
         vec3 d = vec3_make(k % 4 == 0   ? 1
                            : k % 4 == 1 ? -1
@@ -54,12 +63,12 @@ static void climb(places *p, const abut_convex *s) {
                            k < 4   ? 0
                            : k < 8 ? 1e-3
                                    : -1e-3);
-        vec3 x = shape_support_curved(s, d), from = vec3_sub(x, p->center);
-        for (int step = 0; step < CLIMB_STEPS && vec3_length2(from) > 0; step++) {
-            vec3 next = shape_support_curved(s, from);
+        vec3 x = farthest(a, d), from = vec3_sub(x, p->center);
+        for (int step = 0; step < most && vec3_length2(from) > 0; step++) {
+            vec3 next = farthest(a, from);
             double moved = vec3_distance(next, x);
             x = next, from = vec3_sub(x, p->center);
-            if (moved <= 1e-14 * size) break;
+            if (moved <= enough) break;
         }
         if (is_new(p, x, size)) keep(p, x, k);
     }
@@ -77,7 +86,7 @@ static void find_places(places *p, const collider *a, double radius) {
     else if (s->kind == ABUT_CONVEX_CAPSULE)
         for (int k = 0; k < 2; k++) keep(p, vec3_make(0, 0, k ? s->length / 2 : -s->length / 2), k);
     else
-        climb(p, s);
+        climb(p, a);
 }
 
 int collider_collide_cavity(const collider *a, pose pa, const collider *b, pose pb,

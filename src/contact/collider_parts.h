@@ -2,7 +2,9 @@
 #ifndef CONTACT_COLLIDER_PARTS_H
 #define CONTACT_COLLIDER_PARTS_H
 
+#include "abut/surface.h"
 #include "contact/boundary.h"
+#include "contact/cast.h"
 #include "contact/collider.h"
 #include "convex/shape.h"
 
@@ -11,7 +13,8 @@ typedef enum collider_kind {
     COLLIDER_CONVEX,
     COLLIDER_HALFSPACE,
     COLLIDER_CAVITY,
-    COLLIDER_BOUNDARY
+    COLLIDER_BOUNDARY,
+    COLLIDER_SURFACE
 } collider_kind;
 
 /* The convex cells of a solid's index, as hulls. */
@@ -24,11 +27,12 @@ typedef struct collider_cells {
 struct collider {
     collider_kind kind;
     abut_shape shape;
-    manifold_shape convex; /* of a half-space: itself; of a solid with dents: its hull */
-    abut_hull *hull;       /* owned: of a solid */
-    box bounds;            /* shape axes */
-    boundary boundary;     /* of a solid */
-    collider_cells cells;  /* of a solid with dents */
+    manifold_shape convex;   /* of a half-space: itself; of a solid with dents: its hull */
+    abut_hull *hull;         /* owned: of a solid */
+    box bounds;              /* shape axes */
+    boundary boundary;       /* of a solid */
+    collider_cells cells;    /* of a solid with dents */
+    abut_surface_tree *tree; /* of a surface */
     double core;
 };
 
@@ -42,5 +46,13 @@ abut_status collider_cells_create(const abut_context *context, const boundary *b
 void collider_cells_free(const abut_context *context, collider_cells *c);
 int collider_collide_cells(const collider *a, pose pa, const collider *b, pose pb,
                            const manifold_config *config, manifold *out, int room);
+
+/* collider_surface.c: A is a smooth surface. */
+abut_status collider_surface_create(const abut_context *context, collider *c, abut_error *error);
+int collider_collide_surface(const collider *a, pose pa, const collider *b, pose pb,
+                             const manifold_config *config, manifold *out, int room);
+/* The nearest point of the surface (shape axes), the outward normal there, and the signed distance. */
+bool collider_surface_nearest(const collider *c, vec3 x, vec3 *on, vec3 *normal, double *distance);
+bool collider_surface_ray(const collider *c, vec3 o, vec3 d, double limit, double *t, vec3 *normal);
 
 #endif
