@@ -47,6 +47,12 @@ abut_status view_track(abut_recording *recording, int body, int64_t stride, view
 abut_status view_slice(abut_recording *recording, int geometry, int axis, double at, json_t **out,
                        abut_error *error);
 
+/* Where two bodies touch at a time, as contacts of frame -2 without forces; nothing for smooth shapes. */
+abut_status view_touch(abut_recording *recording, view_layout layout, double time, int a, int b,
+                       view_bytes *out, abut_error *error);
+/* A recorded solid, built again. */
+abut_status view_build_solid(const abut_recorded_geometry *geometry, abut_solid **solid, abut_error *error);
+
 /* Parts of these, for runs that are not recorded. */
 void view_put_series(view_bytes *out, double time, const abut_energy *energy, double deepest_overlap);
 void view_put_event(view_bytes *out, const abut_event *event);

@@ -159,22 +159,25 @@ static abut_status make_block(view_server *s, const struct mg_request_info *r, c
 
 /* What goes through the whole recording, or computes. */
 static bool takes_long(const char *name) {
-    static const char *const names[] = {"series.bin", "events.bin", "track.bin", "moment.bin"};
-    for (int i = 0; i < 4; i++)
+    static const char *const names[] = {"series.bin", "events.bin", "track.bin", "moment.bin", "touch.bin"};
+    for (int i = 0; i < 5; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;
 }
 
 static abut_status make_long_block(view_server *s, const struct mg_request_info *r, const char *name,
                                    view_bytes *out, bool *known, abut_error *error) {
-    double time, body, stride;
+    double time, body, stride, a, b, last = abut_recording_bodies(s->second) - 1;
     abut_recording *rec = s->second;
     *known = true;
     if (strcmp(name, "series.bin") == 0) return view_series(rec, out, error);
     if (strcmp(name, "events.bin") == 0) return view_events(rec, out, error);
     if (strcmp(name, "moment.bin") == 0 && query_number(r, "t", 0, 1e15, &time))
         return view_moment(rec, s->layout, time, out, error);
-    if (strcmp(name, "track.bin") == 0 && query_number(r, "body", 0, abut_recording_bodies(rec) - 1, &body) &&
+    if (strcmp(name, "touch.bin") == 0 && query_number(r, "t", 0, 1e15, &time) &&
+        query_number(r, "a", 0, last, &a) && query_number(r, "b", 0, last, &b))
+        return view_touch(rec, s->layout, time, (int)a, (int)b, out, error);
+    if (strcmp(name, "track.bin") == 0 && query_number(r, "body", 0, last, &body) &&
         query_number(r, "stride", 1, 1e15, &stride))
         return view_track(rec, (int)body, (int64_t)stride, out, error);
     *known = false;

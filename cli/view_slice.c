@@ -11,7 +11,7 @@ static double at(abut_vec3 v, int axis) { return axis == 0 ? v.x : axis == 1 ? v
 static abut_vec3 make(const double *x) { return (abut_vec3){x[0], x[1], x[2]}; }
 
 /* The recorded triangles as a mesh; coplanar neighbours become one face again when the solid is built. */
-static abut_status build_solid(const abut_recorded_geometry *g, abut_solid **solid, abut_error *error) {
+abut_status view_build_solid(const abut_recorded_geometry *g, abut_solid **solid, abut_error *error) {
     int64_t *start = calloc((size_t)g->triangle_count + 1, sizeof *start);
     abut_vec3 *points = calloc((size_t)g->point_count + 1, sizeof *points);
     int *corners = calloc((size_t)g->triangle_count + 1, 3 * sizeof *corners);
@@ -94,7 +94,7 @@ abut_status view_slice(abut_recording *r, int geometry, int axis, double where, 
         *error = (abut_error){.status = ABUT_UNSUPPORTED, .message = "only solids have an index"};
         return ABUT_UNSUPPORTED;
     }
-    if (status == ABUT_OK) status = build_solid(&g, &solid, error);
+    if (status == ABUT_OK) status = view_build_solid(&g, &solid, error);
     if (status == ABUT_OK) status = abut_index_build(NULL, solid, NULL, &index, error);
     if (status == ABUT_OK) {
         double size = make_slice(abut_solid_facts_of(solid).bounds, axis, where, corner, &normal);

@@ -275,7 +275,7 @@ export class App {
     this.selectedBody = -1;
     this.stage.select(-1);
     await this.show(event.time);
-    const [state, regions] = await Promise.all([motion.state(event.time).catch(() => null), motion.moment(event.time)]);
+    const [state, regions, touch] = await Promise.all([motion.state(event.time).catch(() => null), motion.moment(event.time), motion.touch(event)]);
     if (this.selectedEvent !== event) return;
     if (state) {
       this.frame = state;
@@ -283,7 +283,10 @@ export class App {
       this.overlay.moved();
     }
     const next = Math.min(frameAt(motion, event.time) + 1, motion.frames - 1);
-    this.regionsAtEvent = regions ?? motion.contacts(next) ?? [];
+    const lasting = regions ?? motion.contacts(next) ?? [];
+    // a region that does not last stands for itself; one that does is among the contacts
+    const lasts = lasting.some((c) => c.bodies.every((b) => event.bodies.includes(b)));
+    this.regionsAtEvent = lasts ? lasting : [...touch, ...lasting];
     this.contacts = this.regionsAtEvent;
     const largest = motion.events.reduce((m, e) => Math.max(m, size(e.impulse)), 0);
     this.overlay.setEvent(event, largest);

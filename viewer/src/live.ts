@@ -50,6 +50,9 @@ export class LiveMotion implements Motion {
   async moment() {
     return null;
   }
+  async touch(): Promise<Contact[]> {
+    return [];
+  }
   async track(body: number) {
     const n = this.head.numbers, t = new Float64Array(this.frames), rows = new Float64Array(this.frames * n);
     for (let k = 0; k < this.frames; k++) {

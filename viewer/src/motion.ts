@@ -18,6 +18,7 @@ export interface Motion {
   glance(k: number): Promise<void>; // the one frame, at once
   state(time: number): Promise<Numbers | null>;
   moment(time: number): Promise<Contact[] | null>;
+  touch(event: AbutEvent): Promise<Contact[]>; // the region of an event's pair at its instant
   track(body: number): Promise<{ t: Float64Array; rows: Numbers; numbers: number } | null>;
   timeOf(k: number): number;
 }
@@ -146,6 +147,13 @@ export class RecordedMotion implements Motion {
     if (this.source.embedded) return null;
     const bytes = await this.source.bytes("moment.bin", `t=${time}`).catch(() => null);
     return bytes && readContacts(this.head, asNumbers(bytes, this.head.scalar));
+  }
+
+  async touch(event: AbutEvent): Promise<Contact[]> {
+    const [a, b] = event.bodies;
+    if (this.source.embedded || a < 0 || b < 0) return [];
+    const bytes = await this.source.bytes("touch.bin", `t=${event.time}&a=${a}&b=${b}`).catch(() => null);
+    return bytes ? readContacts(this.head, asNumbers(bytes, this.head.scalar)) : [];
   }
 
   async track(body: number) {

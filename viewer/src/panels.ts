@@ -96,8 +96,8 @@ export function contactLine(head: Head, c: Contact, actions: DetailActions): HTM
   return h("button", { class: "contact-line", onclick: () => actions.contact(c) },
     h("i", { class: "swatch", style: `background:${DIMENSION_COLORS[c.dimension]}` }),
     h("span", { class: "name" }, `${head.bodies[c.bodies[0]].name} – ${head.bodies[c.bodies[1]].name}`),
-    h("span", { class: "dim" }, `${DIMENSIONS[c.dimension]}, ${num(size(sum(c.forces)), 4)} N`),
-    badge(c.state, STATE_COLORS[c.state] ?? "#888888"));
+    h("span", { class: "dim" }, c.frame === -2 ? `${DIMENSIONS[c.dimension]}${c.dimension === 2 ? `, ${num(c.area, 4)} m²` : ""}` : `${DIMENSIONS[c.dimension]}, ${num(size(sum(c.forces)), 4)} N`),
+    c.frame === -2 ? null : badge(c.state, STATE_COLORS[c.state] ?? "#888888"));
 }
 
 export function contactDetails(head: Head, c: Contact, actions: DetailActions): HTMLElement {
@@ -147,7 +147,7 @@ export function eventDetails(head: Head, e: AbutEvent, regions: Contact[] | null
   const own = regions?.filter((c) => c.bodies.every((b) => e.bodies.includes(b))) ?? [];
   return h("section", { id: "details-event" }, h("h3", {}, badge(e.kind, EVENT_COLORS[e.kind] ?? "#888888")),
     h("p", {}, bodyLink(head, e.bodies[0], actions), " and ", bodyLink(head, e.bodies[1], actions)), table(rows),
-    ...(own.length ? [h("h4", {}, "Region just after"), ...own.map((c) => contactLine(head, c, actions))] : []));
+    ...(own.length ? [h("h4", {}, own[0].frame === -2 ? "Region of the instant" : "Region just after"), ...own.map((c) => contactLine(head, c, actions))] : []));
 }
 
 export function overviewDetails(head: Head, contacts: Contact[], actions: DetailActions): HTMLElement {

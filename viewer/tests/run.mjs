@@ -169,6 +169,33 @@ test("click an impact: its instant, impulse, energies and region", async () => {
   await page.close();
 });
 
+test("the region of an impact between solids, and of a solid with the floor", async () => {
+  // two boxes fall flat: one on a box of 0.5 x 0.4 m, one on the floor; both touch on their whole lower faces and bounce
+  const file = join(out, "flat.lua"), recording = join(out, "flat.abut");
+  writeFileSync(file, `-- flat falls
+world { title = "flat falls", duration = 0.5, frame = 1/60 }
+material { restitution = 0.5 }
+body { name = "floor", shape = halfspace { normal = {0, 0, 1}, offset = 0 }, fixed = true }
+body { name = "table", shape = solid.box {0.5, 0.4, 0.2}, fixed = true, position = {0, 0, 0.1} }
+body { name = "upper", shape = solid.box {0.2, 0.3, 0.1}, position = {0, 0, 0.5} }
+body { name = "lower", shape = solid.box {0.3, 0.1, 0.1}, position = {2, 0, 0.5} }
+`);
+  run("run", file, "-o", recording, "-q");
+  const page = await open(await serve(recording), 900, 640);
+  for (const [name, area] of [["upper", 0.2 * 0.3], ["lower", 0.3 * 0.1]]) {
+    const index = await page.evaluate((n) => abut.motion.events.findIndex((e) => e.kind === "impact" && e.bodies.some((b) => abut.head.bodies[b]?.name === n)), name);
+    assert.ok(index >= 0, `${name} has an impact`);
+    await page.evaluate((i) => abut.goToEvent(abut.motion.events[i]), index);
+    const regions = await page.evaluate((n) => abut.contacts.filter((c) => c.frame === -2 && c.bodies.some((b) => abut.head.bodies[b].name === n)), name);
+    assert.equal(regions.length, 1, `${name}: one region`);
+    assert.equal(regions[0].dimension, 2);
+    near(regions[0].area, area, 1e-6 * area, `${name}: area of the region`);
+    assert.match(await page.locator("#details-event").textContent(), /Region of the instant/);
+  }
+  await shoot(page, "flat");
+  await page.close();
+});
+
 test("contacts drawn are those of abut contacts", async () => {
   const page = await open(await serve(demo));
   await page.evaluate(() => abut.seek(2));
