@@ -192,9 +192,10 @@ static bool put_line(const export_scene *s, const abut_contact *c, mark_visitor 
 }
 
 bool mark_contact(const export_scene *s, const abut_contact *c, mark_visitor *put, void *user) {
-    for (int i = 0; i < c->point_count; i++)
-        if (!vec3_is_finite(c->points[i]) || !vec3_is_finite(c->normals[i]) || !vec3_is_finite(c->forces[i]))
-            return true; /* damaged: not drawn */
+    for (int i = 0; i < c->point_count; i++) /* of a damaged recording: not drawn */
+        if (!(vec3_length(c->points[i]) < 1e18) || !(vec3_length(c->normals[i]) < 2) ||
+            !(vec3_length(c->forces[i]) <= s->largest_force))
+            return true;
     bool fine = true;
     if (c->dimension == 2 && c->point_count > 2) fine = put_area(s, c, put, user);
     if (c->dimension == 1 && c->point_count > 1) fine = put_line(s, c, put, user);

@@ -4,6 +4,13 @@
 
 enum { MEMORY_DEFAULT = 64 << 20 };
 
+/* Lengths beyond this are damage, not geometry: their squares must fit into single precision, as glTF has. */
+static const double length_most = 1e18;
+
+static bool is_length(double x) { return fabs(x) < length_most; } /* false for NaN */
+
+static bool is_place(vec3 v) { return is_length(v.x) && is_length(v.y) && is_length(v.z); }
+
 /* ---- shapes */
 
 static abut_shape_kind kind_of_word(const char *word) {
@@ -52,6 +59,19 @@ static void measure_shape(export_shape *s) {
     if (s->kind == ABUT_SHAPE_HALFSPACE || s->kind == ABUT_SHAPE_CAVITY) s->radius = INFINITY;
 }
 
+/* Numbers that a shape of its kind can have. */
+static bool is_sound(const export_shape *s) {
+    const abut_recorded_geometry *g = &s->recorded;
+    const abut_shape *a = &s->analytic;
+    bool fine = true;
+    for (int i = 0; i < 9; i++) fine &= is_length(g->size[i]);
+    for (int64_t i = 0; i < g->point_count; i++) fine &= is_place(g->points[i]);
+    for (int64_t i = 0; i < 64 * g->patch_count; i++) fine &= is_length(g->patches[i]);
+    if (s->kind == ABUT_SHAPE_ELLIPSOID) fine &= a->axes.x > 0 && a->axes.y > 0 && a->axes.z > 0;
+    if (s->kind == ABUT_SHAPE_HALFSPACE) fine &= vec3_length(a->normal) > 0;
+    return fine;
+}
+
 /* Reads a geometry and draws all but half-spaces, whose size depends on the others. */
 static abut_status read_shape(export_scene *scene, int geometry, export_shape *s, abut_error *error) {
     abut_recorded_geometry *g = &s->recorded;
@@ -65,11 +85,7 @@ static abut_status read_shape(export_scene *scene, int geometry, export_shape *s
                                .axes = {n[2], n[3], n[4]},
                                .normal = {n[5], n[6], n[7]},
                                .offset = n[8]};
-    bool fine = true;
-    for (int i = 0; i < 9; i++) fine &= isfinite(n[i]);
-    for (int64_t i = 0; i < g->point_count; i++) fine &= vec3_is_finite(g->points[i]);
-    for (int64_t i = 0; i < 64 * g->patch_count; i++) fine &= isfinite(g->patches[i]);
-    if (!fine) return fail(error, ABUT_INVALID, "geometry %d of the recording is damaged", geometry);
+    if (!is_sound(s)) return fail(error, ABUT_INVALID, "geometry %d of the recording is damaged", geometry);
     if (s->kind == ABUT_SHAPE_SOLID || s->kind == ABUT_SHAPE_SURFACE)
         status =
             (g->normals ? draw_smooth(scene->context, g, &s->drawn) : draw_flat(scene->context, g, &s->drawn))
@@ -116,7 +132,7 @@ static abut_status read_bodies(export_scene *s, abut_error *error) {
             *shape = s->shape_count++; /* also after a failure: it is freed with the others */
         }
         if (status == ABUT_OK) out->shape = *shape;
-        if (status == ABUT_OK && !vec3_is_finite(b.center))
+        if (status == ABUT_OK && !is_place(b.center))
             status = fail(error, ABUT_INVALID, "body %d of the recording is damaged", i);
     }
     map64_free(s->context, &shape_of);
@@ -145,6 +161,7 @@ static abut_status choose_frames(export_scene *s, const abut_export_options *o, 
                     abut_recording_end(s->recording));
     double span = s->times[s->frame_count - 1] - s->times[0];
     s->rate = s->frame_count > 1 && span > 0 ? (double)(s->frame_count - 1) / span : 60;
+    if (!(s->rate < 1e12)) s->rate = 60; /* damaged times */
     return ABUT_OK;
 }
 
@@ -153,7 +170,7 @@ abut_status export_frame_motions(export_scene *s, int64_t frame, abut_error *err
     for (int i = 0; i < s->body_count && status == ABUT_OK; i++) {
         quat q = s->motions[i].rotation;
         double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-        if (!vec3_is_finite(s->motions[i].center) || !(norm2 > 0.5 && norm2 < 2))
+        if (!is_place(s->motions[i].center) || !(norm2 > 0.5 && norm2 < 2))
             status =
                 fail(error, ABUT_INVALID, "frame %lld of the recording is damaged: body `%.200s` is nowhere",
                      (long long)s->frames[frame], s->bodies[i].name);
@@ -229,7 +246,7 @@ static abut_status survey_contacts(export_scene *s, abut_error *error) {
                 if (isfinite(force)) s->largest_force = fmax(s->largest_force, force);
             }
     }
-    s->metres_per_newton = s->largest_force > 0 ? 2 * s->size / s->largest_force : 0;
+    s->metres_per_newton = s->largest_force > 1e-200 ? 2 * s->size / s->largest_force : 0;
     return export_walk_slots(s, count_key, s, error);
 }
 

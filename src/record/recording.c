@@ -100,6 +100,28 @@ static abut_status read_extent(abut_recording *r, abut_error *error) {
     return ABUT_OK;
 }
 
+/* A recording has tables and indices of them.  Views, triggers, virtual tables and generated columns would be
+ * programs that reading runs, perhaps for ever: what has them is no recording. */
+static abut_status refuse_programs(abut_recording *r, abut_error *error) {
+    static const char sql[] =
+        "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
+        " OR sql LIKE '%GENERATED%' OR sql LIKE '% AS (%' OR sql LIKE '% AS(%'";
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_exec(r->db, "PRAGMA trusted_schema=OFF", NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) != SQLITE_OK)
+        return damaged(r, error);
+    int code = sqlite3_step(s);
+    abut_status status = ABUT_OK;
+    if (code == SQLITE_ROW)
+        status = fail_at(error, ABUT_INVALID, r->path, 0,
+                         "is not a recording of abut: `%.100s` is a view, a trigger or computed",
+                         sqlite3_column_text(s, 0) ? (const char *)sqlite3_column_text(s, 0) : "");
+    else if (code != SQLITE_DONE)
+        status = damaged(r, error);
+    sqlite3_finalize(s);
+    return status;
+}
+
 abut_status abut_recording_open(const abut_context *context, const char *path, abut_recording **recording,
                                 abut_error *error) {
     *recording = NULL;
@@ -114,6 +136,7 @@ abut_status abut_recording_open(const abut_context *context, const char *path, a
         status =
             fail_at(error, ABUT_IO, path, 0, "cannot be opened: %s; give a recording made by abut run -o",
                     r->db ? sqlite3_errmsg(r->db) : "out of memory");
+    if (status == ABUT_OK) status = refuse_programs(r, error);
     for (int i = 0; i < QUERIES && status == ABUT_OK; i++)
         if (sqlite3_prepare_v2(r->db, query_texts[i], -1, &r->queries[i], NULL) != SQLITE_OK)
             status = damaged(r, error);
