@@ -67,6 +67,8 @@ void touch_unmark(touch_work *w, int i, int kind, int32_t id);
 int touch_marks(const touch_work *w, int i, int kind, int32_t id);
 /* Marks what comes within two epsilon of the other solid. */
 bool touch_pairs(touch_work *w);
+/* The distance of the segments p p1 and q q1. */
+double touch_segments_distance(vec3 p, vec3 p1, vec3 q, vec3 q1);
 /* Fills out->regions with I, or finds penetration. */
 abut_status touch_collect(touch_work *w);
 /* Offers a point (world axes) that seems to lie inside `solid` deeper than epsilon. */

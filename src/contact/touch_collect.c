@@ -170,7 +170,39 @@ static bool vertex_stands(const touch_work *w, int i, int32_t edge, vec3 at) {
     return false;
 }
 
-static bool take_run(touch_work *w, int i, int32_t edge, const abut_run *run) {
+/* The edge of a face of solid !i that is nearest to edge e of solid i. */
+static int32_t nearest_edge(const touch_work *w, int i, int32_t e, int32_t face) {
+    const abut_solid *own = w->s[i]->solid, *s = w->s[!i]->solid;
+    const solid_coedge *coedges = solid_coedges(s);
+    const solid_face *f = &solid_faces(s)[face];
+    pose to_other = pose_relative(solid_frame(own, w->p[i]), solid_frame(s, w->p[!i]));
+    vec3 p = pose_point(to_other, solid_position(own, solid_edges(own)[e].vertex[0])),
+         q = pose_point(to_other, solid_position(own, solid_edges(own)[e].vertex[1]));
+    double best = INFINITY;
+    int32_t nearest = -1;
+    for (int32_t l = 0; l < f->loops; l++) {
+        const solid_loop *loop = &solid_loops(s)[f->first_loop + l];
+        int32_t c = loop->coedge;
+        for (int32_t k = 0; k < loop->count; k++, c = coedges[c].next) {
+            double d = touch_segments_distance(p, q, solid_position(s, coedges[c].vertex),
+                                               solid_position(s, coedges[coedges[c].next].vertex));
+            if (d < best) best = d, nearest = coedges[c].edge;
+        }
+    }
+    return nearest;
+}
+
+/* The edge goes through a face.  Unless it gets deeper than epsilon, and then there are no regions, it cuts
+ * off the rim of the other solid at one of the face's edges, less than epsilon deep, though the two edges may
+ * be farther apart than epsilon.  That is a contact of the two edges. */
+static bool take_crossing(touch_work *w, int i, int32_t edge, int32_t face, vec3 at) {
+    int32_t other = nearest_edge(w, i, edge, face);
+    if (vertex_stands(w, i, edge, at) || vertex_stands(w, !i, other, at)) return true;
+    return put_simple(w, i, (abut_place){ABUT_ON_EDGE, edge}, (abut_place){ABUT_ON_EDGE, other}, &at, 1);
+}
+
+/* `within`: the run is neither the first nor the last of the edge; at its ends the vertices were asked. */
+static bool take_run(touch_work *w, int i, int32_t edge, const abut_run *run, bool within) {
     vec3 at[2] = {pose_point(w->p[!i], run->points[0]), pose_point(w->p[!i], run->points[1])};
     abut_place place = run->place, own = {ABUT_ON_EDGE, edge};
     if (place.kind == ABUT_INSIDE) {
@@ -180,6 +212,7 @@ static bool take_run(touch_work *w, int i, int32_t edge, const abut_run *run) {
         return true;
     }
     if (run->point_count == 2 && place.kind >= ABUT_ON_EDGE) return put_simple(w, i, own, place, at, 2);
+    if (place.kind == ABUT_ON_FACE) return !within || take_crossing(w, i, edge, place.id, at[0]);
     if (place.kind != ABUT_ON_EDGE) return true; /* vertices were asked themselves */
     if (vertex_stands(w, i, edge, at[0]) || vertex_stands(w, !i, place.id, at[0])) return true;
     return put_simple(w, i, own, place, at, 1);
@@ -212,7 +245,7 @@ static abut_status collect_edges(touch_work *w, int i, run_array *runs) {
                         "AB"[i], ABUT_SEGMENT_LIMIT);
         if (count < 0) return fail_memory(w->error);
         for (int k = 0; k < count; k++)
-            if (!take_run(w, i, e, &runs->data[k])) return fail_memory(w->error);
+            if (!take_run(w, i, e, &runs->data[k], k > 0 && k + 1 < count)) return fail_memory(w->error);
     }
     return ABUT_OK;
 }

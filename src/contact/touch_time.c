@@ -33,7 +33,7 @@ static bool measure_corners(meter *m, const touch_tree *t, const touch_piece *p,
 static double clamp(double t) { return !(t > 0) ? 0 : t > 1 ? 1 : t; }
 
 /* Of two segments: the closest points of the lines where they are within, else of an end to the other. */
-static double segments_distance(vec3 p, vec3 p1, vec3 q, vec3 q1) {
+double touch_segments_distance(vec3 p, vec3 p1, vec3 q, vec3 q1) {
     vec3 u = vec3_sub(p1, p), v = vec3_sub(q1, q), w = vec3_sub(p, q);
     double a = vec3_dot(u, u), b = vec3_dot(u, v), c = vec3_dot(v, v), d = vec3_dot(u, w), e = vec3_dot(v, w);
     double det = a * c - b * b, s = det > 1e-14 * a * c ? clamp((b * e - c * d) / det) : 0;
@@ -50,7 +50,8 @@ static void measure_pieces(meter *m, const touch_piece *p, const touch_piece *q)
     for (int32_t j = 0; j < q->count; j++) {
         vec3 to = placed(&m->at, d[j].at);
         for (int32_t i = 0; i < p->count; i++)
-            m->best = fmin(m->best, segments_distance(c[i].at, c[i + 1 < p->count ? i + 1 : 0].at, from, to));
+            m->best =
+                fmin(m->best, touch_segments_distance(c[i].at, c[i + 1 < p->count ? i + 1 : 0].at, from, to));
         from = to;
     }
 }
