@@ -6,7 +6,7 @@
  *
  * A child is a node number, or negative: OUT, IN, or an entity of the solid.  One block: this header, then
  * the nodes, 3D nodes first (a random point hardly ever needs the others), each with its bigger child next to
- * it.
+ * it; then the 3D nodes once more as steps of two levels, for the walk of a point.
  */
 #ifndef INDEX_INDEX_H
 #define INDEX_INDEX_H
@@ -16,7 +16,7 @@
 #include "math/predicates.h"
 #include "solid/solid.h"
 
-enum { INDEX_MAGIC = 0x49425541 /* "AUBI" */, INDEX_VERSION = 1 };
+enum { INDEX_MAGIC = 0x49425541 /* "AUBI" */, INDEX_VERSION = 2 };
 
 typedef struct index_node {
     plane cut;
@@ -26,6 +26,28 @@ typedef struct index_node {
 } index_node;
 enum { INDEX_ABOVE, INDEX_ON, INDEX_BELOW };
 
+/* Two levels of 3D nodes for a point on its way down, one cache line: the planes of a node and of its
+ * children above and below, in floats, side by side, so that their distances come out of the same few
+ * operations.
+ *
+ *     x: [node | above | below | end 0]     the ends, where the four ways through the two levels lead, are
+ *     y: [node | above | below | end 1]     numbers of steps, or leaves; index_end() reads them.  They are
+ * biased z: [node | above | below | end 2]     so that, taken for floats, they are ordinary numbers and cost
+ * nothing. d: [node | above | below | end 3]
+ *
+ * A child that is a leaf has a plane that everything is above.  A point that is nearer to one of the planes
+ * than the rounding of floats asks the nodes themselves. */
+typedef struct index_step {
+    union {
+        float plane[4][4];
+        int32_t end[4][4]; /* [k][3] */
+    };
+} index_step;
+enum { INDEX_BIAS = 0x60000000 }; /* for up to five hundred million steps and numbers of leaves */
+static inline int32_t index_end(const index_step *s, int way) {
+    return (int32_t)((uint32_t)s->end[way][3] - INDEX_BIAS);
+}
+
 struct abut_index {
     uint32_t magic, version;
     uint64_t bytes, hash; /* the hash covers everything behind it */
@@ -33,12 +55,15 @@ struct abut_index {
     int64_t vertex_count, edge_count, face_count; /* of the solid: the range of the entities */
     int64_t node_count, space_count, plane_count, line_count, cell_count, height;
     double average_height;
-    int64_t piece_count, corner_count;
+    int64_t piece_count, corner_count, step_count;
     uint64_t nodes;         /* byte offsets */
+    uint64_t steps;         /* step_count */
+    uint64_t step_nodes;    /* step_count: the node that each begins with */
     uint64_t face_pieces;   /* face_count + 1: where the convex pieces of each face begin */
     uint64_t piece_corners; /* piece_count + 1: where the corners of each piece begin */
     uint64_t corners;       /* vertices */
     box bounds;             /* of the solid, in its stored frame */
+    double extent;          /* no point of the box is farther from zero */
     double slack;           /* entities lie within this of the cut planes they are said to be on */
     int32_t root, method;
 };
@@ -47,12 +72,18 @@ static inline const index_node *index_nodes(const abut_index *index) {
     return (const index_node *)(const void *)((const char *)index + index->nodes);
 }
 
-/* The convex pieces of a face are numbers first[face] .. first[face + 1] - 1; piece p has the vertices
- * index_corners[start[p]] .. [start[p + 1] - 1], counter-clockwise seen from outside the solid. */
+static inline const index_step *index_steps(const abut_index *index) {
+    return (const index_step *)(const void *)((const char *)index + index->steps);
+}
+
+/* The convex pieces of a face are numbers first[face] .. first[face
+ * + 1] - 1; piece p has the vertices index_corners[start[p]] .. [start[p + 1] - 1], counter-clockwise seen
+ * from outside the solid. */
 #define INDEX_ARRAY(field)                                                          \
     static inline const int32_t *index_##field(const abut_index *index) {           \
         return (const int32_t *)(const void *)((const char *)index + index->field); \
     }
+INDEX_ARRAY(step_nodes)
 INDEX_ARRAY(face_pieces)
 INDEX_ARRAY(piece_corners)
 INDEX_ARRAY(corners)
@@ -99,6 +130,14 @@ abut_status index_classify_polygon(const abut_context *context, const abut_index
                                    abut_parts *parts, abut_error *error);
 /* Inside or outside by the signs alone: for points that are known to be off the boundary. */
 int32_t index_side(const abut_index *index, vec3 x);
+
+/* ---- steps (walk.c) */
+
+/* Numbers the nodes that begin a step, in their order: number[node], -1 for others.  Returns how many; the
+ * first `count` nodes are those of dimension 3. */
+int64_t index_number_steps(const index_node *nodes, int64_t count, int32_t *number);
+/* The step that begins with a node. */
+index_step index_step_of(const index_node *nodes, int64_t node, const int32_t *number);
 
 /* ---- entities near something: how far from the solid's vertex, edge, face; used to confirm what a tree
  * finds */

@@ -135,12 +135,71 @@ static bool is_outside_box(const abut_index *index, vec3 x, double epsilon) {
              x.y <= r->upper.y + epsilon && x.z >= r->lower.z - epsilon && x.z <= r->upper.z + epsilon);
 }
 
-int32_t index_side(const abut_index *index, vec3 x) {
-    const index_node *nodes = index_nodes(index);
-    int32_t code = index->root;
-    while (code >= 0)
-        code = nodes[code].child[cut_distance(nodes[code].cut, x) >= 0 ? INDEX_ABOVE : INDEX_BELOW];
+/* ---- the walk: down to one side of each plane, two levels a step, by floats where they decide */
+typedef float four __attribute__((vector_size(16)));
+typedef struct walker {
+    float x, y, z;
+    float wide; /* farther from a plane than this, the float is right about the side and the band */
+} walker;
+
+/* n . x - d in floats: the rounding of each of n, d and x and of five operations is at most 2^-24 of numbers
+ * no larger than the extent, or |x|. */
+static inline walker walker_at(const abut_index *index, vec3 x, double band) {
+    double large = index->extent + fabs(x.x) + fabs(x.y) + fabs(x.z);
+    return (walker){(float)x.x, (float)x.y, (float)x.z, (float)(1.01 * (band + 0x1p-20 * large))};
+}
+
+/* The signs of four numbers, the first in the lowest bit. */
+static inline int signs(four v) {
+#if defined(__SSE__)
+    return __builtin_ia32_movmskps(v);
+#else
+    return (v[0] < 0) | (v[1] < 0) << 1 | (v[2] < 0) << 2 | (v[3] < 0) << 3;
+#endif
+}
+
+static inline four row(const index_step *s, int k) {
+    four v;
+    memcpy(&v, s->plane[k], sizeof v);
+    return v;
+}
+
+/* Too near for floats: the way through a step by its nodes, and whether the band touches a plane on it. */
+static int ask_nodes(const abut_index *index, int32_t step, vec3 x, double band, bool *near) {
+    const index_node *nodes = index_nodes(index), *n = &nodes[index_step_nodes(index)[step]];
+    double d = cut_distance(n->cut, x);
+    *near |= fabs(d) <= band;
+    int32_t child = n->child[d >= 0 ? INDEX_ABOVE : INDEX_BELOW];
+    int way = d >= 0 ? 0 : 2;
+    if (child < 0) return way;
+    d = cut_distance(nodes[child].cut, x);
+    *near |= fabs(d) <= band;
+    return way + (d < 0);
+}
+
+/* Where the point leaves a step.  Bits of `below`: the node, its child above, its child below. */
+static inline int32_t take_step(const abut_index *index, int32_t step, const walker *w, vec3 x, double band,
+                                bool *near) {
+    static const int8_t ways[8] = {0, 2, 1, 2, 0, 3, 1, 3};
+    typedef int32_t bits __attribute__((vector_size(16)));
+    const index_step *s = &index_steps(index)[step];
+    four d = (row(s, 0) * w->x + row(s, 1) * w->y) + (row(s, 2) * w->z - row(s, 3));
+    int close = signs((four)((bits)d & 0x7fffffff) - w->wide) & 7;
+    int way = __builtin_expect(close != 0, 0) ? ask_nodes(index, step, x, band, near) : ways[signs(d) & 7];
+    return index_end(s, way);
+}
+
+/* The leaf where the signs lead; *near is set when a plane on the way is within the band. */
+static inline int32_t walk_down(const abut_index *index, vec3 x, double band, bool *near) {
+    walker w = walker_at(index, x, band);
+    int32_t code = 0;
+    while (code >= 0) code = take_step(index, code, &w, x, band, near);
     return code;
+}
+
+int32_t index_side(const abut_index *index, vec3 x) {
+    bool near = false;
+    return walk_down(index, x, 0, &near);
 }
 
 /* The point touches a cut plane; `side` is where its signs lead. */
@@ -154,15 +213,8 @@ static abut_place classify_near(const abut_index *index, const abut_solid *solid
 
 abut_place index_classify_point(const abut_index *index, const abut_solid *solid, vec3 x, double epsilon) {
     if (is_outside_box(index, x, epsilon)) return (abut_place){ABUT_OUTSIDE, -1};
-    const index_node *nodes = index_nodes(index);
-    double band = epsilon + index->slack;
-    int32_t code = index->root;
     bool near = false;
-    while (code >= 0) {
-        double d = cut_distance(nodes[code].cut, x);
-        near |= fabs(d) <= band;
-        code = nodes[code].child[d >= 0 ? INDEX_ABOVE : INDEX_BELOW];
-    }
+    int32_t code = walk_down(index, x, epsilon + index->slack, &near);
     return near ? classify_near(index, solid, x, epsilon, code) : index_place(code);
 }
 
@@ -178,10 +230,11 @@ void abut_index_points(const abut_index *index, const abut_solid *solid, const a
                        int64_t count, double epsilon, abut_place *places) {
     enum { LANES = 8 };
     bool fits = abut_index_fits(index, solid);
-    const index_node *nodes = index_nodes(index);
     double band = epsilon + index->slack;
     vec3 x[LANES];
-    int32_t code[LANES], near[LANES];
+    walker w[LANES];
+    int32_t code[LANES];
+    bool near[LANES];
     int64_t number[LANES], next = 0;
     int lanes = 0;
     for (;;) {
@@ -191,21 +244,18 @@ void abut_index_points(const abut_index *index, const abut_solid *solid, const a
             x[lanes] = vec3_sub(points[i], solid->origin);
             places[i] = (abut_place){ABUT_OUTSIDE, -1};
             if (!fits || is_outside_box(index, x[lanes], epsilon)) continue;
-            code[lanes] = index->root, near[lanes] = 0, number[lanes++] = i;
+            w[lanes] = walker_at(index, x[lanes], band);
+            code[lanes] = 0, near[lanes] = false, number[lanes++] = i;
         }
         if (lanes == 0) return;
-        for (int l = 0; l < lanes; l++) {
-            const index_node *n = &nodes[code[l]];
-            double d = cut_distance(n->cut, x[l]);
-            near[l] |= fabs(d) <= band;
-            code[l] = n->child[d >= 0 ? INDEX_ABOVE : INDEX_BELOW];
-        }
+        for (int l = 0; l < lanes; l++) code[l] = take_step(index, code[l], &w[l], x[l], band, &near[l]);
         for (int l = lanes - 1; l >= 0; l--) {
             if (code[l] >= 0) continue;
             places[number[l]] =
                 near[l] ? classify_near(index, solid, x[l], epsilon, code[l]) : index_place(code[l]);
             lanes--;
-            x[l] = x[lanes], code[l] = code[lanes], near[l] = near[lanes], number[l] = number[lanes];
+            x[l] = x[lanes], w[l] = w[lanes];
+            code[l] = code[lanes], near[l] = near[lanes], number[l] = number[lanes];
         }
     }
 }

@@ -129,14 +129,15 @@ static const char *wrong_plane(const abut_index *index, int64_t node) {
 
 /* The arrays lie one behind the other within the block. */
 static bool has_sane_layout(const abut_index *index) {
-    const uint64_t at[5] = {index->nodes, index->face_pieces, index->piece_corners, index->corners,
-                            index->bytes};
-    const int64_t count[4] = {index->node_count, index->face_count + 1, index->piece_count + 1,
-                              index->corner_count};
-    if (index->node_count < 1 || index->root != 0 || index->nodes < sizeof *index || index->nodes % 16 != 0)
+    const uint64_t at[7] = {index->nodes,         index->steps,   index->step_nodes, index->face_pieces,
+                            index->piece_corners, index->corners, index->bytes};
+    const int64_t count[6] = {index->node_count,     index->step_count,      index->step_count,
+                              index->face_count + 1, index->piece_count + 1, index->corner_count};
+    if (index->node_count < 1 || index->step_count < 1 || index->root != 0 || index->nodes < sizeof *index ||
+        index->nodes % 16 != 0)
         return false;
-    for (int i = 0; i < 4; i++) {
-        uint64_t size = i == 0 ? sizeof(index_node) : sizeof(int32_t);
+    for (int i = 0; i < 6; i++) {
+        uint64_t size = i == 0 ? sizeof(index_node) : i == 1 ? sizeof(index_step) : sizeof(int32_t);
         if (count[i] < 0 || at[i] > at[i + 1] || at[i] % 4 != 0 ||
             (uint64_t)count[i] > (at[i + 1] - at[i]) / size)
             return false;
@@ -156,6 +157,30 @@ static bool has_sane_pieces(const abut_index *index) {
         if (start[p] < 0 || start[p + 1] < start[p] + 3) return false;
     for (int64_t c = 0; c < index->corner_count; c++)
         if (corners[c] < 0 || corners[c] >= index->vertex_count) return false;
+    return true;
+}
+
+/* A step leads where its nodes lead, and has their planes; the first begins with the root.  Ranges are
+ * checked before, so every child that is a node is one. */
+static bool has_sane_step(const abut_index *index, int64_t step) {
+    const index_node *nodes = index_nodes(index);
+    const index_step *s = &index_steps(index)[step];
+    int32_t node = index_step_nodes(index)[step];
+    if (node < 0 || node >= index->space_count || nodes[node].dimension != 3 || (step == 0) != (node == 0))
+        return false;
+    for (int way = 0; way < 4; way++) {
+        int32_t child = nodes[node].child[way / 2 ? INDEX_BELOW : INDEX_ABOVE], end = index_end(s, way);
+        int32_t want = child >= 0 ? nodes[child].child[way % 2 ? INDEX_BELOW : INDEX_ABOVE] : child;
+        if (end >= 0 ? end <= step || end >= index->step_count || index_step_nodes(index)[end] != want
+                     : end != want)
+            return false;
+        plane p = way == 0 ? nodes[node].cut : way == 3 ? (plane){{0, 0, 0}, 0} : (plane){{0, 0, 0}, -1e30};
+        child = nodes[node].child[way == 1 ? INDEX_ABOVE : INDEX_BELOW];
+        if ((way == 1 || way == 2) && child >= 0) p = nodes[child].cut;
+        if (way < 3 && (s->plane[0][way] != (float)p.n.x || s->plane[1][way] != (float)p.n.y ||
+                        s->plane[2][way] != (float)p.n.z || s->plane[3][way] != (float)p.d))
+            return false;
+    }
     return true;
 }
 
@@ -195,5 +220,9 @@ abut_status index_validate(const abut_index *index, abut_error *error) {
     if (count[3] != index->space_count || count[2] != index->plane_count || count[1] != index->line_count ||
         cells != index->cell_count)
         return fail(error, ABUT_FAILED, "the counts of the index do not match its nodes; build it again");
+    for (int64_t i = 0; i < index->step_count; i++)
+        if (!has_sane_step(index, i))
+            return fail(error, ABUT_FAILED, "step %lld does not match its nodes; build the index again",
+                        (long long)i);
     return ABUT_OK;
 }
