@@ -10,7 +10,7 @@
  */
 #include "index/index.h"
 
-enum { LIMIT = ABUT_SEGMENT_LIMIT };
+enum { FEW = 480 }; /* entities that are dealt with on the stack, in 40 kB */
 
 typedef struct stretch {
     double t0, t1, at; /* at: where it is nearest */
@@ -22,8 +22,10 @@ typedef struct sweep {
     const index_node *nodes;
     vec3 from, along;
     double length, epsilon, band;
-    int32_t found[LIMIT];
-    stretch stretches[LIMIT];
+    int limit; /* of the three arrays; `ends` has 2 limit + 2 */
+    int32_t *found;
+    stretch *stretches, *line;
+    double *ends;
     int found_count, stretch_count;
     bool full;
 } sweep;
@@ -36,7 +38,7 @@ static vec3 at(const sweep *s, double t) { return vec3_axpy(s->from, t, s->along
 static void note(sweep *s, int32_t leaf) {
     for (int i = s->found_count - 1; i >= 0 && i >= s->found_count - 32; i--)
         if (s->found[i] == leaf) return;
-    if (s->found_count == LIMIT)
+    if (s->found_count == s->limit)
         s->full = true;
     else
         s->found[s->found_count++] = leaf;
@@ -108,7 +110,7 @@ static void descend(sweep *s, int32_t code, double t0, double t1) {
 static void add(sweep *s, double t0, double t1, double nearest, int32_t leaf) {
     t0 = most(0, t0 - 1e-14), t1 = least(1, t1 + 1e-14);
     if (!(t0 <= t1)) return;
-    if (s->stretch_count == LIMIT) {
+    if (s->stretch_count == s->limit) {
         s->full = true;
         return;
     }
@@ -288,8 +290,9 @@ static int32_t side_after(const abut_index *index, const sweep *s, const stretch
 }
 
 /* The elementary intervals between all ends, each with its leaf; equal neighbours joined. */
-static int lay_out(const abut_index *index, const sweep *s, stretch *line) {
-    double ends[2 * LIMIT + 2];
+static int lay_out(const abut_index *index, const sweep *s) {
+    stretch *line = s->line;
+    double *ends = s->ends;
     int n = 0, count = 0;
     ends[n++] = 0, ends[n++] = 1;
     for (int i = 0; i < s->stretch_count; i++) ends[n++] = s->stretches[i].t0, ends[n++] = s->stretches[i].t1;
@@ -305,7 +308,7 @@ static int lay_out(const abut_index *index, const sweep *s, stretch *line) {
             line[count - 1].t1 = run.t1;
         else
             line[count++] = run;
-        if (count == LIMIT) return -1;
+        if (count == s->limit) return -1;
     }
     return count;
 }
@@ -403,24 +406,52 @@ static bool clip_to_box(const abut_index *index, const sweep *s, double *t0, dou
     return *t0 <= *t1;
 }
 
+/* The sequence, with room for s->limit entities; -1 when there are more. */
+static int classify(const abut_index *index, sweep *s, abut_run *runs, int capacity) {
+    double t0 = 0, t1 = 1;
+    s->found_count = s->stretch_count = 0, s->full = false;
+    if (clip_to_box(index, s, &t0, &t1)) {
+        descend(s, index->root, t0, t1);
+        measure(s);
+    }
+    int count = s->full ? -1 : lay_out(index, s);
+    if (count < 0) return -1;
+    double shortest = s->length > 0 ? 100 * s->epsilon / s->length : INFINITY;
+    count = absorb(s, s->line, count, shortest);
+    return write_runs(s, s->line, count, shortest, runs, capacity);
+}
+
+static int classify_few(const abut_index *index, sweep *s, abut_run *runs, int capacity) {
+    int32_t found[FEW];
+    stretch stretches[FEW], line[FEW];
+    double ends[2 * FEW + 2];
+    s->limit = FEW, s->found = found, s->stretches = stretches, s->line = line, s->ends = ends;
+    return classify(index, s, runs, capacity);
+}
+
+static int classify_many(const abut_index *index, sweep *s, abut_run *runs, int capacity) {
+    enum { MANY = ABUT_SEGMENT_LIMIT };
+    struct room {
+        stretch stretches[MANY], line[MANY];
+        double ends[2 * MANY + 2];
+        int32_t found[MANY];
+    } *room = mem_alloc(NULL, 1, sizeof *room);
+    if (!room) return -1;
+    s->limit = MANY, s->found = room->found, s->stretches = room->stretches, s->line = room->line;
+    s->ends = room->ends;
+    int count = classify(index, s, runs, capacity);
+    mem_free(NULL, room, 1, sizeof *room);
+    return count;
+}
+
 int index_classify_segment(const abut_index *index, const abut_solid *solid, vec3 from, vec3 to,
                            double epsilon, abut_run *runs, int capacity) {
     sweep s;
     s.solid = solid, s.nodes = index_nodes(index), s.from = from, s.along = vec3_sub(to, from);
     s.length = vec3_length(s.along), s.epsilon = epsilon, s.band = epsilon + index->slack;
-    s.found_count = s.stretch_count = 0, s.full = false;
-    double t0 = 0, t1 = 1;
     if (!vec3_is_finite(from) || !vec3_is_finite(to) || !isfinite(s.length)) return -1;
-    if (clip_to_box(index, &s, &t0, &t1)) {
-        descend(&s, index->root, t0, t1);
-        measure(&s);
-    }
-    stretch line[LIMIT];
-    int count = s.full ? -1 : lay_out(index, &s, line);
-    if (count < 0) return -1;
-    double shortest = s.length > 0 ? 100 * epsilon / s.length : INFINITY;
-    count = absorb(&s, line, count, shortest);
-    return write_runs(&s, line, count, shortest, runs, capacity);
+    int count = classify_few(index, &s, runs, capacity);
+    return count >= 0 ? count : classify_many(index, &s, runs, capacity);
 }
 
 int abut_index_segment(const abut_index *index, const abut_solid *solid, abut_vec3 from, abut_vec3 to,

@@ -416,6 +416,30 @@ static void distance_and_time(void **state) {
     drop(&a);
 }
 
+/* Two boxes on edge, the edges across each other, overlapping by h.  The edges are h apart, the middle of one
+ * is h sin(45) deep under the faces of the other; between epsilon and 1.41 epsilon neither is beyond epsilon,
+ * and they touch. */
+static void crossed_edges_that_overlap_a_little_touch(void **state) {
+    (void)state;
+    part a = box_part(2, 2, 2);
+    double r2 = 1.4142135623730951;
+    quat qa = abut_quat_from_axis_angle((vec3){1, 0, 0}, 0.7853981633974483),
+         qb = abut_quat_from_axis_angle((vec3){0, 1, 0}, 0.7853981633974483);
+    for (int k = -15; k <= 30; k++) {
+        if (k == -10 || k == 14) continue; /* the borders */
+        double h = 0.1 * k * tolerance;
+        abut_touch *t = find(&a, (pose){{0.1, 0.2, 2 * r2 - h}, qa}, &a, (pose){{0, 0, 0}, qb}, true);
+        assert_int_equal(t->status, k < -10 ? ABUT_APART : k > 14 ? ABUT_PENETRATING : ABUT_TOUCHING);
+        if (t->status == ABUT_TOUCHING) {
+            assert_int_equal(t->region_count, 1);
+            assert_true(t->regions[0].a.kind == ABUT_ON_EDGE && t->regions[0].b.kind == ABUT_ON_EDGE);
+            assert_true(t->regions[0].normal_count == 1 && fabs(t->regions[0].normals[0].z - 1) < 1e-9);
+        }
+        abut_touch_free(NULL, t);
+    }
+    drop(&a);
+}
+
 /* ---- culling: a contact that approaches or rests somewhere is never lost, and many that separate are */
 
 static bool separates(const abut_touch *t, const abut_touch_region *r, const part *a, const twist v[2]) {
@@ -558,6 +582,7 @@ int main(void) {
         cmocka_unit_test(boxes_on_the_grid),
         cmocka_unit_test(boxes_on_the_grid_moved),
         cmocka_unit_test(depth_of_overlap),
+        cmocka_unit_test(crossed_edges_that_overlap_a_little_touch),
         cmocka_unit_test(distance_and_time),
         cmocka_unit_test(culling_keeps_what_approaches_or_rests),
         cmocka_unit_test(l_shapes_on_the_grid),

@@ -163,6 +163,16 @@ abut_solid *oracle_load(const char *path) {
     return abut_solid_load(NULL, path, &options, &solid, NULL) == ABUT_OK ? solid : NULL;
 }
 
+abut_index *oracle_build(const abut_solid *solid, abut_index_method method) {
+    abut_index_options options = abut_default_index_options();
+    options.method = method;
+    abut_index *index = NULL;
+    abut_error error = {0};
+    if (abut_index_build(NULL, solid, &options, &index, &error) != ABUT_OK) fail_msg("%s", error.message);
+    if (index_validate(index, &error) != ABUT_OK) fail_msg("%s", error.message);
+    return index;
+}
+
 /* ---- checks */
 static void expect(const abut_index *index, const abut_solid *solid, vec3 x, double epsilon,
                    abut_place_kind kind, int32_t id, const char *file) {

@@ -48,4 +48,6 @@ void oracle_check_segments(const abut_solid *s, const abut_index *index, int cou
 
 abut_solid *oracle_load(const char *path); /* NULL when it is not a solid */
 
+abut_index *oracle_build(const abut_solid *solid, abut_index_method method); /* valid, or the test fails */
+
 #endif

@@ -5,16 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static abut_index *build(const abut_solid *solid, abut_index_method method) {
-    abut_index_options options = abut_default_index_options();
-    options.method = method;
-    abut_index *index = NULL;
-    abut_error error = {0};
-    if (abut_index_build(NULL, solid, &options, &index, &error) != ABUT_OK) fail_msg("%s", error.message);
-    if (index_validate(index, &error) != ABUT_OK) fail_msg("%s", error.message);
-    return index;
-}
-
 static abut_solid *sphere(int n) {
     abut_solid *solid = NULL;
     assert_int_equal(abut_solid_sphere(NULL, 1, n, n, &solid, NULL), ABUT_OK);
@@ -28,11 +18,11 @@ static void test_table1_spheres(void **state) {
     const double average[5] = {7.8, 9.4, 9.9, 10.4, 13.0};
     for (int i = 0; i < 5; i++) {
         abut_solid *solid = sphere(rows[i][0]);
-        abut_index *index = build(solid, ABUT_INDEX_FIRST);
+        abut_index *index = oracle_build(solid, ABUT_INDEX_FIRST);
         assert_int_equal(index->node_count, rows[i][1]);
         assert_int_equal(index->height, rows[i][2]);
         abut_index_free(NULL, index);
-        index = build(solid, ABUT_INDEX_HYBRID);
+        index = oracle_build(solid, ABUT_INDEX_HYBRID);
         assert_true(index->node_count < rows[i][1]);
         assert_true(index->average_height < average[i]);
         abut_index_free(NULL, index);
@@ -49,7 +39,7 @@ static void test_table1_tori(void **state) {
     for (int i = 0; i < 5; i++) {
         abut_solid *solid = NULL;
         assert_int_equal(abut_solid_torus(NULL, 2, 0.5, rows[i][0], rows[i][0], &solid, NULL), ABUT_OK);
-        abut_index *index = build(solid, ABUT_INDEX_HYBRID);
+        abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
         assert_true(index->node_count < rows[i][1]);
         assert_true(index->average_height < average[i]);
         abut_index_free(NULL, index);
@@ -70,7 +60,7 @@ static void test_convex_autopartition(void **state) {
         abut_status status = i == 0 ? abut_solid_tetrahedron(NULL, 1, &solid, NULL)
                                     : abut_solid_hull(NULL, points, 4 + 3 * i - 3, &solid, NULL);
         assert_int_equal(status, ABUT_OK);
-        abut_index *index = build(solid, ABUT_INDEX_AUTOPARTITION);
+        abut_index *index = oracle_build(solid, ABUT_INDEX_AUTOPARTITION);
         assert_int_equal(index->node_count, solid->vertex_count + solid->edge_count + solid->face_count);
         assert_int_equal(index->cell_count, 1);
         if (i == 0) assert_int_equal(index->node_count, 14);
@@ -85,10 +75,10 @@ static void test_sphere_128(void **state) {
     abut_solid *solid = NULL;
     assert_int_equal(abut_solid_sphere(NULL, 1, 16, 8, &solid, NULL), ABUT_OK);
     assert_int_equal(solid->face_count, 128);
-    abut_index *index = build(solid, ABUT_INDEX_AUTOPARTITION);
+    abut_index *index = oracle_build(solid, ABUT_INDEX_AUTOPARTITION);
     assert_int_equal(index->height, 128);
     abut_index_free(NULL, index);
-    index = build(solid, ABUT_INDEX_HYBRID);
+    index = oracle_build(solid, ABUT_INDEX_HYBRID);
     assert_true(index->height <= 19);
     abut_index_free(NULL, index);
     abut_solid_free(NULL, solid);
@@ -102,7 +92,7 @@ static void test_every_entity_is_a_leaf(void **state) {
     for (int f = 0; f < COUNT_OF(files); f++) {
         abut_solid *solid = oracle_load(support_shared(files[f]));
         for (int method = ABUT_INDEX_AUTOPARTITION; method <= ABUT_INDEX_FIRST; method++) {
-            abut_index *index = build(solid, (abut_index_method)method);
+            abut_index *index = oracle_build(solid, (abut_index_method)method);
             int64_t counts[3] = {solid->vertex_count, solid->edge_count, solid->face_count};
             char *seen[3];
             for (int k = 0; k < 3; k++) seen[k] = calloc((size_t)counts[k], 1);
@@ -150,7 +140,7 @@ static void test_cross_sections(void **state) {
         abut_solid *solid = oracle_load(support_shared(files[f]));
         oracle o = oracle_make(solid);
         for (int method = ABUT_INDEX_HYBRID; method <= ABUT_INDEX_FIRST; method++) {
-            abut_index *index = build(solid, (abut_index_method)method);
+            abut_index *index = oracle_build(solid, (abut_index_method)method);
             int on = 0, off = 0;
             for (int i = 0; i < 4000; i++) {
                 const index_node *n = &index_nodes(index)[random_bits(&seed) % (uint64_t)index->space_count];
@@ -206,7 +196,7 @@ static void test_weld_distance_changes_nothing(void **state) {
             options.skip_self_intersection = true;
             assert_int_equal(abut_solid_load(NULL, support_shared(files[f]), &options, &solid, NULL),
                              ABUT_OK);
-            abut_index *index = build(solid, ABUT_INDEX_HYBRID);
+            abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
             if (k > 0) {
                 assert_int_equal(index->node_count, first->node_count);
                 for (int64_t i = 0; i < index->node_count; i++)
@@ -222,28 +212,10 @@ static void test_weld_distance_changes_nothing(void **state) {
     }
 }
 
-static void test_threads_give_equal_bits(void **state) {
-    (void)state;
-    abut_solid *solid = oracle_load(support_shared("meshes/solid/bolt_m10.obj"));
-    abut_index *one = build(solid, ABUT_INDEX_HYBRID);
-    for (int threads = 2; threads <= 5; threads++) {
-        abut_workers *workers = abut_workers_create(NULL, threads);
-        abut_context context = {.parallel = abut_workers_parallel(workers)};
-        abut_index *other = NULL;
-        assert_int_equal(abut_index_build(&context, solid, NULL, &other, NULL), ABUT_OK);
-        assert_int_equal(one->bytes, other->bytes);
-        assert_memory_equal(one, other, one->bytes);
-        abut_index_free(&context, other);
-        abut_workers_destroy(workers);
-    }
-    abut_index_free(NULL, one);
-    abut_solid_free(NULL, solid);
-}
-
 static void test_save_and_load(void **state) {
     (void)state;
     abut_solid *solid = sphere(6);
-    abut_index *index = build(solid, ABUT_INDEX_HYBRID), *again = NULL;
+    abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID), *again = NULL;
     const char *path = support_temporary("sphere.index");
     abut_error error = {0};
     assert_int_equal(abut_index_save(NULL, index, path, &error), ABUT_OK);
@@ -308,7 +280,6 @@ int main(void) {
         cmocka_unit_test(test_every_entity_is_a_leaf),
         cmocka_unit_test(test_cross_sections),
         cmocka_unit_test(test_weld_distance_changes_nothing),
-        cmocka_unit_test(test_threads_give_equal_bits),
         cmocka_unit_test(test_save_and_load),
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_budget_and_options),

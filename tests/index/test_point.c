@@ -5,20 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static abut_index *build(const abut_solid *solid) {
-    abut_index *index = NULL;
-    abut_error error = {0};
-    if (abut_index_build(NULL, solid, NULL, &index, &error) != ABUT_OK) fail_msg("%s", error.message);
-    if (index_validate(index, &error) != ABUT_OK) fail_msg("%s", error.message);
-    return index;
-}
-
 static void visit_mesh(const char *path, void *user) {
     int *solids = user;
     if (strstr(path, "koala") || strstr(path, "self_intersect") || strstr(path, "wingnut")) return;
     abut_solid *solid = oracle_load(path);
     if (!solid) return;
-    abut_index *index = build(solid);
+    abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
     oracle_check_entities(solid, index, path);
     oracle_check_points(solid, index, 100000, path);
     abut_index_free(NULL, index);
@@ -97,7 +89,7 @@ static void test_near_sharp_edges(void **state) {
     const double degrees[] = {5, 7, 12, 30, 45, 60, 90, 120};
     for (int i = 0; i < 2 * COUNT_OF(degrees); i++) {
         abut_solid *solid = wedge(degrees[i / 2], i % 2);
-        abut_index *index = build(solid);
+        abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
         char name[64];
         snprintf(name, sizeof name, "%s of %g degrees", i % 2 ? "notch" : "wedge", degrees[i / 2]);
         for (int k = 0; k < 3; k++)
@@ -115,7 +107,7 @@ static void test_near_meshes(void **state) {
                            "meshes/broken/ngon_hole_bridge.obj", "meshes/broken/huge_coordinates.obj"};
     for (int f = 0; f < COUNT_OF(files); f++) {
         abut_solid *solid = oracle_load(support_shared(files[f]));
-        abut_index *index = build(solid);
+        abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
         check_near(solid, index, solid->face_count > 150 ? 3000 : 20000, solid->epsilon, files[f]);
         abut_index_free(NULL, index);
         abut_solid_free(NULL, solid);
@@ -133,7 +125,7 @@ static void test_rigid_motions(void **state) {
         assert_int_equal(abut_mesh_load(NULL, support_shared(files[f]), &mesh, NULL), ABUT_OK);
         abut_solid *fixed = NULL;
         assert_int_equal(abut_solid_build(NULL, mesh, NULL, &fixed, NULL), ABUT_OK);
-        abut_index *index = build(fixed);
+        abut_index *index = oracle_build(fixed, ABUT_INDEX_HYBRID);
         size_t bytes = (size_t)mesh->point_count * sizeof(vec3);
         vec3 *original = malloc(bytes);
         memcpy(original, mesh->points, bytes);
@@ -143,7 +135,7 @@ static void test_rigid_motions(void **state) {
             abut_solid *moved = NULL;
             assert_int_equal(abut_solid_build(NULL, mesh, NULL, &moved, NULL), ABUT_OK);
             assert_int_equal(moved->face_count, fixed->face_count);
-            abut_index *other = build(moved);
+            abut_index *other = oracle_build(moved, ABUT_INDEX_HYBRID);
             oracle_check_entities(moved, other, files[f]);
             for (int i = 0; i < 1000; i++) {
                 vec3 x = vec3_add(fixed->origin, support_vec(&seed, fixed->diagonal / 2));
@@ -168,7 +160,7 @@ static void test_hostile_points(void **state) {
     (void)state;
     abut_solid *solid = NULL;
     assert_int_equal(abut_solid_box(NULL, 2, 2, 2, &solid, NULL), ABUT_OK);
-    abut_index *index = build(solid);
+    abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
     const double values[] = {NAN, INFINITY, -INFINITY, 1e308, -1e308, 1e-320, 0};
     for (int i = 0; i < COUNT_OF(values) * COUNT_OF(values); i++) {
         vec3 x = {values[i % COUNT_OF(values)], values[i / COUNT_OF(values)], 0.25};

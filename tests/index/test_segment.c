@@ -2,15 +2,9 @@
  * predicates, areas that must add up. */
 #include "oracle.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static abut_index *build(const abut_solid *solid) {
-    abut_index *index = NULL;
-    abut_error error = {0};
-    if (abut_index_build(NULL, solid, NULL, &index, &error) != ABUT_OK) fail_msg("%s", error.message);
-    return index;
-}
 
 /* The kinds of a sequence as letters: o, i, v, e, f. */
 static const char *letters(const abut_index *index, const abut_solid *solid, vec3 a, vec3 b, double epsilon) {
@@ -31,7 +25,7 @@ static void test_figure_3(void **state) {
     const double outline[6][2] = {{0, 0}, {3, 0}, {3, 1}, {1, 1}, {1, 3}, {0, 3}};
     abut_solid *solid = NULL;
     assert_int_equal(abut_solid_prism(NULL, outline, 6, 1, &solid, NULL), ABUT_OK);
-    abut_index *index = build(solid);
+    abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
     abut_vec3 origin = {0, 0, 0.5};
     vec3 a = vec3_add(origin, (vec3){-1, 1, 0}), b = vec3_add(origin, (vec3){4, 1, 0});
     abut_run runs[16];
@@ -53,7 +47,7 @@ static void test_cube(void **state) {
     (void)state;
     abut_solid *solid = NULL;
     assert_int_equal(abut_solid_box(NULL, 2, 2, 2, &solid, NULL), ABUT_OK);
-    abut_index *index = build(solid);
+    abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
     const struct {
         vec3 a, b;
         const char *want;
@@ -107,7 +101,7 @@ static void visit_mesh(const char *path, void *user) {
     if (strstr(path, "koala") || strstr(path, "self_intersect") || strstr(path, "wingnut")) return;
     abut_solid *solid = oracle_load(path);
     if (!solid) return;
-    abut_index *index = build(solid);
+    abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
     oracle_check_segments(solid, index, 10000, solid->face_count > 5000 ? 500 : 2000, path);
     abut_index_free(NULL, index);
     abut_solid_free(NULL, solid);
@@ -130,7 +124,7 @@ static void test_edges_as_segments(void **state) {
                            "meshes/solid/bolt_m10.obj", "meshes/real/spot_low_resolution.obj"};
     for (int f = 0; f < COUNT_OF(files); f++) {
         abut_solid *s = oracle_load(support_shared(files[f]));
-        abut_index *index = build(s);
+        abut_index *index = oracle_build(s, ABUT_INDEX_HYBRID);
         for (int32_t e = 0; e < s->edge_count; e++) {
             const int32_t *v = solid_edges(s)[e].vertex;
             abut_run runs[8];
@@ -161,7 +155,7 @@ static void test_polygon_on_l(void **state) {
     const double outline[6][2] = {{0, 0}, {3, 0}, {3, 1}, {1, 1}, {1, 3}, {0, 3}};
     abut_solid *solid = NULL;
     assert_int_equal(abut_solid_prism(NULL, outline, 6, 1, &solid, NULL), ABUT_OK);
-    abut_index *index = build(solid);
+    abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
     const vec3 square[4] = {{0.5, 0.5, 0.5}, {2, 0.5, 0.5}, {2, 2, 0.5}, {0.5, 2, 0.5}};
     for (int lift = -1; lift <= 1; lift++) { /* within epsilon of the plane it is the same */
         vec3 lifted[4];
@@ -201,7 +195,7 @@ static void test_polygon_on_l(void **state) {
 static void test_region_with_hole(void **state) {
     (void)state;
     abut_solid *solid = oracle_load(support_shared("meshes/broken/ngon_hole_bridge.obj"));
-    abut_index *index = build(solid);
+    abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
     int32_t face = -1;
     for (int32_t f = 0; f < solid->face_count; f++)
         if (solid_faces(solid)[f].loops == 2) face = f;
@@ -241,7 +235,7 @@ static void test_random_polygons(void **state) {
     uint64_t seed = 53;
     for (int f = 0; f < COUNT_OF(files); f++) {
         abut_solid *s = oracle_load(support_shared(files[f]));
-        abut_index *index = build(s);
+        abut_index *index = oracle_build(s, ABUT_INDEX_HYBRID);
         for (int i = 0; i < 1000; i++) {
             vec3 polygon[4];
             int count = 3;
@@ -310,7 +304,7 @@ static void test_memory_runs_out(void **state) {
     (void)state;
     abut_solid *solid = NULL;
     assert_int_equal(abut_solid_box(NULL, 2, 2, 2, &solid, NULL), ABUT_OK);
-    abut_index *index = build(solid);
+    abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
     void *both[2] = {solid, index};
     assert_true(support_fail_each(attempt_polygon, both) > 5);
     abut_error error = {0};
@@ -322,12 +316,66 @@ static void test_memory_runs_out(void **state) {
     abut_solid_free(NULL, solid);
 }
 
+/* ---- many entities, little stack */
+
+enum { TEETH = 300 };
+typedef struct comb {
+    const abut_solid *solid;
+    const abut_index *index;
+    int count;
+    abut_run runs[4 * TEETH + 8];
+} comb;
+
+static void *along_the_teeth(void *user) {
+    comb *c = user;
+    c->count = abut_index_segment(c->index, c->solid, (vec3){-1, 2, 0}, (vec3){2 * TEETH + 1, 2, 0}, 1e-6,
+                                  c->runs, COUNT_OF(c->runs));
+    return NULL;
+}
+
+/* Along the tops of a comb: out, then for each tooth edge, face, edge, out.  In a thread with 128 kB of
+ * stack. */
+static void test_many_entities_take_little_stack(void **state) {
+    (void)state;
+    double(*outline)[2] = test_malloc((4 * TEETH + 2) * sizeof *outline);
+    int n = 0;
+    for (int i = TEETH - 1; i >= 0; i--) {
+        const double x = 2 * i, corner[4][2] = {{x + 1, 1}, {x + 1, 2}, {x, 2}, {x, 1}};
+        for (int k = 0; k < 4; k++) outline[n][0] = corner[k][0], outline[n++][1] = corner[k][1];
+    }
+    outline[n - 1][1] = 0; /* the first tooth and the last go down to the back */
+    outline[0][1] = 0;
+    abut_solid *solid = NULL;
+    assert_int_equal(abut_solid_prism(NULL, (const double(*)[2])outline, n, 2, &solid, NULL), ABUT_OK);
+    comb *c = test_calloc(1, sizeof *c);
+    abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
+    c->solid = solid, c->index = index;
+    pthread_attr_t small;
+    pthread_t thread;
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, 128 << 10), 0);
+    assert_int_equal(pthread_create(&thread, &small, along_the_teeth, c), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&small);
+    assert_int_equal(c->count, 4 * TEETH + 1);
+    static const abut_place_kind kinds[4] = {ABUT_OUTSIDE, ABUT_ON_EDGE, ABUT_ON_FACE, ABUT_ON_EDGE};
+    for (int i = 0; i < c->count; i++) assert_int_equal(c->runs[i].place.kind, kinds[i % 4]);
+    abut_index_free(NULL, index);
+    abut_solid_free(NULL, solid);
+    test_free(c), test_free(outline);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figure_3),          cmocka_unit_test(test_cube),
-        cmocka_unit_test(test_edges_as_segments), cmocka_unit_test(test_polygon_on_l),
-        cmocka_unit_test(test_region_with_hole),  cmocka_unit_test(test_random_polygons),
-        cmocka_unit_test(test_memory_runs_out),   cmocka_unit_test(test_random_segments),
+        cmocka_unit_test(test_figure_3),
+        cmocka_unit_test(test_cube),
+        cmocka_unit_test(test_edges_as_segments),
+        cmocka_unit_test(test_polygon_on_l),
+        cmocka_unit_test(test_region_with_hole),
+        cmocka_unit_test(test_random_polygons),
+        cmocka_unit_test(test_many_entities_take_little_stack),
+        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_random_segments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
