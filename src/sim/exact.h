@@ -163,6 +163,8 @@ double exact_gap_rate(const exact *x, int a, int b, const contact_point *p);
  * start of a run; ahead > 0: and what can close within that time. */
 abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_error *error);
 bool exact_add_touch(exact *x, exact_near *n);
+/* Whether the near pair, at its present rate, would bounce. */
+bool exact_bounces(const exact *x, const exact_near *n);
 void exact_keep_touches(exact *x, const bool *kept);
 
 /* ---- exact_events.c */

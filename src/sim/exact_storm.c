@@ -15,8 +15,6 @@
 #include "dynamics/cones.h"
 #include "sim/exact.h"
 
-/* A step of the exact clock shorter than this part of the time step counts towards a storm. */
-#define TINY_PART 0.02
 enum { FIRST_STEPS = 8, MOST_STEPS = 512, MOST_CUTS = 30, ROUNDS = 12 };
 
 /* 1 ms for bodies of 10 m under gravity, 0.1 ms for 10 cm. */
@@ -25,11 +23,15 @@ static double step_of(const exact *x) {
     return 1e-3 * sqrt(x->model->smallest / g);
 }
 
-/* How many tiny steps in a row are a storm: big groups have more events at a time. */
-static double storm_limit(const exact *x) { return 10 + 0.5 * (double)x->contacts.count; }
+/* A step of the exact clock shorter than this counts towards a storm.  It costs some twenty solutions of the
+ * contact problem, a time step one harder one: in large groups it must be worth that. */
+static double tiny_step(const exact *x) { return (x->contacts.count > 16 ? 0.2 : 0.02) * step_of(x); }
+
+/* How many tiny steps in a row are a storm: large groups have more events at a time. */
+static double storm_limit(const exact *x) { return 10 + 0.25 * (double)x->contacts.count; }
 
 bool exact_storm_counts(exact *x, double advanced) {
-    double tiny = TINY_PART * step_of(x);
+    double tiny = tiny_step(x);
     x->storm = advanced < tiny ? x->storm + 1 : fmax(0, x->storm - advanced / tiny);
     int64_t budget = x->run->options.event_budget > 0 ? x->run->options.event_budget : 5000;
     if (x->storm > storm_limit(x) || ++x->frame_steps > budget) x->confused = true;
@@ -40,7 +42,7 @@ abut_status exact_storm_begin(exact *x, abut_error *error) {
     x->storm = 0, x->frame_steps = 0, x->confused = false;
     step_pace *p = &x->pace;
     bool again = p->stepped > 0 && x->time - p->calm_since < 20 * p->stepped * step_of(x);
-    p->stepped = again ? fmin(2 * p->stepped, MOST_STEPS) : FIRST_STEPS;
+    p->stepped = again ? fmin(2 * p->stepped, MOST_STEPS) : FIRST_STEPS + (double)x->contacts.count;
     p->steps_left = p->stepped;
     abut_event e = {.kind = ABUT_EVENT_TIME_STEPPING, .body = {-1, -1}, .count = (int)p->stepped};
     if (x->contacts.count > 0)
@@ -170,11 +172,13 @@ static void make_path(exact *x, double start, double h) {
     }
 }
 
-/* Modes as the impulses say, for the projection and for the exact clock to start from. */
+/* Modes for the projection and for the exact clock to start from: what neither stands open nor separates is
+ * pressed (the multipliers of an interior-point method are never quite zero). */
 static void remember_modes(exact *x, const impulses *j) {
     for (int64_t i = 0; i < x->contacts.count; i++) {
         group_contact *c = &x->contacts.data[i];
-        c->pressed = j->normals[i] > 0;
+        double rate = exact_gap_rate(x, c->a, c->b, &c->point) + j->offsets[i];
+        c->pressed = rate <= 1e-3 * x->model->tolerance.rest_speed;
         c->anchored = false;
         if (c->mode != FRICTION_FREE) c->mode = FRICTION_SLIP;
         x->loads.data[i] = (contact_load){.normal = 0, .margin = 1};
@@ -182,10 +186,12 @@ static void remember_modes(exact *x, const impulses *j) {
 }
 
 /* The velocities and the path of a step of *h from `start`.  A gap that closes on the path becomes a contact
- * of the step, which is then made anew; after some rounds the step is cut there. */
+ * of the step, which is then made anew; where it would bounce, and after some rounds, the step ends there.  A
+ * step that ends earlier is made anew as well, so that no force acts longer than the step lasts. */
 static abut_status make_step(exact *x, double start, double *h, const twist *before, impulses *j,
                              double *work, abut_error *error) {
     double powers[2];
+    bool ends = false;
     for (int round = 0;; round++) {
         for (int i = 0; i < x->movable; i++) x->motions[i].velocity = before[i];
         abut_status status = exact_prepare(x, start, powers, error);
@@ -205,13 +211,19 @@ static abut_status make_step(exact *x, double start, double *h, const twist *bef
         if (x->cuts < MOST_CUTS) e = exact_find_gap(x, start, reached);
         status = exact_place(x, start, x->y, error);
         if (status != ABUT_OK) return status;
-        if (e.kind == EXACT_NOTHING || round + 1 == ROUNDS) {
-            if (e.kind != EXACT_NOTHING) reached = e.time;
+        bool last = ends || round + 2 >= ROUNDS;
+        if (e.kind != EXACT_NOTHING && !last && !exact_bounces(x, &x->nears.data[e.item])) {
+            if (!exact_add_touch(x, &x->nears.data[e.item])) return fail_memory(error);
+            continue;
+        }
+        if (e.kind != EXACT_NOTHING) reached = e.time;
+        if (reached >= start + 0.999 * *h || ends || round + 1 >= ROUNDS) {
             x->cuts = e.kind == EXACT_NOTHING ? 0 : x->cuts + 1;
-            if (reached < start + limit || limit < *h) *h = reached - start;
+            if (reached < start + *h) *h = reached - start;
             return ABUT_OK;
         }
-        if (!exact_add_touch(x, &x->nears.data[e.item])) return fail_memory(error);
+        *h = fmax(reached - start, 1e-3 * x->model->tolerance.event);
+        ends = e.kind != EXACT_NOTHING;
     }
 }
 
@@ -231,10 +243,10 @@ abut_status exact_time_step(exact *x, abut_error *error) {
     double energy = energy_of(x);
     status = make_step(x, start, &h, before, &j, &work, error);
     double reached = h < x->end - start ? start + h : x->end;
+    if (status == ABUT_OK) remember_modes(x, &j);
     if (status == ABUT_OK) status = exact_keep_segment(x, start, reached, error);
     if (status == ABUT_OK) status = exact_place_dense(x, fmin(reached, x->integrator.t), error);
     if (status != ABUT_OK) return status;
-    remember_modes(x, &j);
     x->time = reached, x->pace.steps_left--, x->run->state->steps++;
     exact_count_moved(x, reached - start);
     status = exact_correct_positions(x, reached, error);

@@ -62,6 +62,11 @@ static double closing(const exact *x, double ahead, double rate) {
     return 2 * ahead * (fmax(-rate, 0) + vec3_length(x->model->world.gravity) * ahead);
 }
 
+bool exact_bounces(const exact *x, const exact_near *n) {
+    return model_pair(x->model, x->bodies[n->a], x->bodies[n->b])->restitution > 0 &&
+           -n->rate > x->model->tolerance.rest_speed;
+}
+
 bool exact_add_touch(exact *x, exact_near *n) {
     contact_point p;
     n->touching = true;
@@ -83,7 +88,8 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
         if (!exact_near_at(x, n, &p, NULL)) continue;
         n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
         /* far behind each other: two features of the sides that look away */
-        double most = x->model->tolerance.touching, close = ahead > 0 ? closing(x, ahead, n->rate) : 0;
+        double most = x->model->tolerance.touching,
+               close = ahead > 0 && !exact_bounces(x, n) ? closing(x, ahead, n->rate) : 0;
         if (p.gap > most + close || p.gap < -4 * most) continue;
         int64_t old = find_touch(x, old_count, n);
         if (old < 0 && p.gap > touching_gap(x, generous, n->rate) + close) continue;
