@@ -189,18 +189,21 @@ static bool collide_hull_round(const abut_convex *hull, pose ph, const abut_conv
         double t[2] = {0, 1};
         bool lies = fabs(vec3_dot(hf->n, e)) <= angle * vec3_length(e);
         if (lies && cut_by_face(h, hf, q, e, t) && t[1] - t[0] > 1e-3) {
+            double least = INFINITY;
             for (int k = 0; k < 2; k++) {
                 vec3 x = vec3_axpy(core.p, t[k], core.e);
                 double height = vec3_dot(hf->n, vec3_axpy(q, t[k], e)) - hf->d;
                 vec3 a = vec3_axpy(x, -height, mat3_mul_vec(p.ra, hf->n)),
                      b = vec3_axpy(x, round->radius, *n);
                 collect(c, a, b, height - round->radius, f, vertex(k));
+                least = fmin(least, height);
             }
-            return true;
+            /* nearest beside the face: that point too */
+            if (far >= least - 1e-9 * p.size) return true;
         }
     }
     vec3 a = vec3_add(center, on_hull), b = vec3_axpy(vec3_sub(a, v), round->radius, *n);
-    collect(c, a, b, far - round->radius, face(0), vertex(0));
+    collect(c, a, b, far - round->radius, face(0), vertex(2));
     return true;
 }
 

@@ -97,7 +97,9 @@ static bool nearest_on_tetrahedron(simplex *x) {
         vec3 p = x->s[face[f][0]].k, q = x->s[face[f][1]].k, r = x->s[face[f][2]].k, o = x->s[face[f][3]].k;
         vec3 n = vec3_cross(vec3_sub(q, p), vec3_sub(r, p));
         double inner = vec3_dot(n, vec3_sub(o, p)), origin = -vec3_dot(n, p);
-        if (inner * origin > 0) continue; /* the origin is on the side of the fourth corner */
+        /* the origin is on the side of the fourth corner, and no farther than it: the weight of that corner
+         * is within 0 .. 1 (of a flat tetrahedron rounding gives any sign, but not that) */
+        if (inner * origin > 0 && fabs(origin) <= fabs(inner)) continue;
         simplex y = *x;
         nearest_on_triangle(&y, face[f][0], face[f][1], face[f][2]);
         double d = vec3_length2(point_of(&y));
