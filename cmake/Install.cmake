@@ -16,6 +16,9 @@ string(REGEX REPLACE "/$" "" ABUT_PC_TO_PREFIX ${ABUT_PC_TO_PREFIX})
 configure_file(cmake/abut.pc.in ${CMAKE_CURRENT_BINARY_DIR}/abut.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/abut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# the gallery of `abut view`
+install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/abut)
+install(DIRECTORY docs/pictures/scenes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/abut/scenes/pictures OPTIONAL)
 install(FILES ${ABUT_DERIVED_FOLDER}/abut.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${ABUT_DERIVED_FOLDER}/abut.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME abut)
 install(FILES ${ABUT_DERIVED_FOLDER}/_abut DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

@@ -290,6 +290,8 @@ export class App {
     this.contacts = this.regionsAtEvent;
     const largest = motion.events.reduce((m, e) => Math.max(m, size(e.impulse)), 0);
     this.overlay.setEvent(event, largest);
+    const place = new THREE.Vector3(...event.point);
+    if (size(event.normal) > 0 && !this.stage.sees(place)) this.stage.lookAt(place);
     this.drawContacts();
     if (innerWidth >= 760) this.root.classList.remove("no-right");
     this.tellTime(frameAt(motion, event.time));

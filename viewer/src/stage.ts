@@ -280,8 +280,8 @@ export class Stage {
 
   // Everything in the picture, seen a little from above.
   fit() {
-    const narrow = Math.min(1, this.camera.aspect);
-    const distance = (0.87 * this.radius) / Math.sin((this.camera.fov * Math.PI) / 360) / (0.35 + 0.65 * narrow);
+    const half = (this.camera.fov * Math.PI) / 360, across = Math.atan(Math.tan(half) * this.camera.aspect);
+    const distance = (0.87 * this.radius) / Math.sin(Math.min(half, across));
     this.controls.target.copy(this.center);
     this.camera.position.copy(this.center).add(new THREE.Vector3(0.62, -1, 0.48).setLength(distance));
     this.camera.updateProjectionMatrix();
@@ -456,6 +456,11 @@ export class Stage {
   drag(x: number, y: number, through: THREE.Vector3): THREE.Vector3 | null {
     const normal = this.camera.getWorldDirection(new THREE.Vector3());
     return this.ray(x, y).ray.intersectPlane(new THREE.Plane().setFromNormalAndCoplanarPoint(normal, through), new THREE.Vector3());
+  }
+  // Whether a point is in the picture.
+  sees(point: THREE.Vector3): boolean {
+    const p = point.clone().project(this.camera);
+    return Math.abs(p.x) < 0.95 && Math.abs(p.y) < 0.95 && p.z < 1;
   }
   toScreen(point: THREE.Vector3): { x: number; y: number } {
     const p = point.clone().project(this.camera), r = this.renderer.domElement.getBoundingClientRect();
