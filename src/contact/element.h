@@ -34,7 +34,8 @@ typedef struct element {
     vec3 axes;     /* of an ellipsoid: half axes */
     double u, v;   /* of a patch: where the search for its extremal place starts */
     int patch;
-    int branch; /* of a circle: its first or second place (0, 1) against a line or another circle */
+    int branch; /* of a circle: its first or second place (0, 1) against a line or another circle;
+                   of a patch: 1 where a search that leaves the domain stops, to go on in the next patch */
 } element;
 
 /* The contact point of element a (of the body that moves as ma) and b.  `sign` orients the normal of two

@@ -78,7 +78,7 @@ static bool find_tip(const abut_surface *surface, const element *e, vec3 n, doub
         double moves = patch_limit_step(f, 2);
         *u += f[0], *v += f[1];
         if (!(fabs(*u) < 16 && fabs(*v) < 16)) return false;
-        if (moves < PATCH_CONVERGED) break;
+        if (moves < PATCH_CONVERGED || patch_walks_off(surface, e, *u, *v)) break;
     }
     return abut_surface_evaluate(surface, e->patch, *u, *v, 2, p);
 }
@@ -128,7 +128,7 @@ static double least_curved(double uu, double uv, double vv, double d[2]) {
 /* Where the curvature jumps at the border of a patch, the place that came over it can be a saddle: the patch
  * is deeper a little farther on.  A first step along the least curved direction into the domain, then
  * Newton's method with the curvature made positive. */
-bool patch_descend(const abut_surface *surface, element *e, vec3 n) {
+bool patch_descend(const abut_surface *surface, element *e, vec3 n, double flat) {
     abut_partials p;
     double d[2];
     bool moved = false;
@@ -136,7 +136,7 @@ bool patch_descend(const abut_surface *surface, element *e, vec3 n) {
         if (!abut_surface_evaluate(surface, e->patch, e->u, e->v, 2, &p)) return false;
         double uu = vec3_dot(n, p.uu), uv = vec3_dot(n, p.uv), vv = vec3_dot(n, p.vv);
         double least = least_curved(uu, uv, vv, d), scale = fabs(uu) + fabs(uv) + fabs(vv);
-        if (i == 0 && least > 0) return false;
+        if (i == 0 && least > flat * scale) return false;
         if (i == 0) {
             abut_surface_point ahead = {e->patch, e->u + 0.02 * d[0], e->v + 0.02 * d[1]},
                                behind = {e->patch, e->u - 0.02 * d[0], e->v - 0.02 * d[1]};
@@ -220,6 +220,7 @@ bool patch_patch(const abut_surface *sa, const element *a, const motion *ma, con
             t.x[k] -= f[k];
             if (!(fabs(t.x[k]) < 16)) return false;
         }
+        if (patch_walks_off(sa, a, t.x[0], t.x[1]) || patch_walks_off(sb, b, t.x[2], t.x[3])) break;
     }
     if (!evaluate(sa, a, r, shift, sb, b, &t)) return false;
     /* relative twist of a in the axes of b, at a's centre of mass */

@@ -18,9 +18,10 @@ typedef struct patch_place {
 bool patch_plane(const abut_surface *surface, const element *patch, const motion *ma, const element *plane,
                  const motion *mb, double slack, contact_point *out, bool *inside, patch_place *places);
 
-/* From a saddle of the depth along the normal n (axes of the patch) down to where the patch is deepest near
- * it: *e moves there.  False where the place is no saddle. */
-bool patch_descend(const abut_surface *surface, element *e, vec3 n);
+/* From a saddle of the depth along the normal n (axes of the patch), or a place whose smaller curvature is at
+ * most `flat` of the larger, down to where the patch is deepest near it: *e moves there.  False where the
+ * place is neither. */
+bool patch_descend(const abut_surface *surface, element *e, vec3 n, double flat);
 
 /* Two patches: places (u, v) on a and (s, t) on b with n_b . a_u = n_b . a_v = 0 and (a - b) . b_s = (a - b)
  * . b_t = 0. */
@@ -40,6 +41,11 @@ bool patch_solve(int n, double m[4][4], double *x);
 /* Whether (u, v) lies in the domain of the patch, within `slack` metres. */
 bool patch_is_inside(const abut_surface *surface, int patch, double u, double v, const abut_partials *p,
                      double slack);
+/* Whether a search that walks over the atlas has left the domain of its patch for the next one. */
+static inline bool patch_walks_off(const abut_surface *surface, const element *e, double u, double v) {
+    return e->kind == ELEMENT_PATCH && e->branch &&
+           abut_surface_outside(surface, (abut_surface_point){e->patch, u, v}, NULL) > 0.25;
+}
 /* A Newton step of at most half a unit in each parameter, so that a start far away does not jump over
  * patches; returns its size. */
 double patch_limit_step(double *step, int n);

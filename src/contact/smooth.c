@@ -55,6 +55,17 @@ static void sample_domain(const abut_surface *surface, int patch, sampler *s) {
     }
 }
 
+/* The edges of the domain that a sample lies on: two at a corner. */
+static void find_edges(const abut_surface *surface, int patch, smooth_sample *s) {
+    double c[ABUT_SIDES_MOST][2];
+    int sides = abut_surface_domain(surface, patch, c), count = 0;
+    for (int i = 0; i < sides && count < 2; i++) {
+        const double *a = c[i], *b = c[(i + 1) % sides];
+        double cross = (b[0] - a[0]) * (s->v - a[1]) - (b[1] - a[1]) * (s->u - a[0]);
+        if (fabs(cross) < 1e-9) s->edge[count++] = i;
+    }
+}
+
 static abut_status sample_patches(const abut_context *context, contact_shape *shape, abut_error *error) {
     const abut_surface *surface = shape->shape.surface;
     int patches = abut_surface_patch_count(surface), total = 0;
@@ -65,7 +76,8 @@ static abut_status sample_patches(const abut_context *context, contact_shape *sh
     all->patch_count = patches;
     all->first = mem_calloc(context, (size_t)patches + 1, sizeof *all->first);
     all->spacing = mem_calloc(context, (size_t)patches, sizeof *all->spacing);
-    if (!all->first || !all->spacing) return fail_memory(error);
+    all->pitch = mem_calloc(context, (size_t)patches, sizeof *all->pitch);
+    if (!all->first || !all->spacing || !all->pitch) return fail_memory(error);
     for (int i = 0; i < patches; i++) {
         sample_domain(surface, i, &s);
         all->first[i] = total;
@@ -79,13 +91,12 @@ static abut_status sample_patches(const abut_context *context, contact_shape *sh
         for (int k = 0; k < s.count; k++) {
             abut_partials p;
             abut_surface_evaluate(surface, i, s.at[k][0], s.at[k][1], 0, &p);
-            int edge;
-            double out =
-                abut_surface_outside(surface, (abut_surface_point){i, s.at[k][0], s.at[k][1]}, &edge);
-            all->samples[all->first[i] + k] = (smooth_sample){vec3_sub(p.c, shape->center), s.at[k][0],
-                                                              s.at[k][1], out > -1e-9 ? edge : -1, 0};
+            smooth_sample *to = &all->samples[all->first[i] + k];
+            *to = (smooth_sample){vec3_sub(p.c, shape->center), s.at[k][0], s.at[k][1], {-1, -1}};
+            find_edges(surface, i, to);
         }
         all->spacing[i] = s.spacing;
+        all->pitch[i] = box_diagonal(abut_surface_box(surface, i)) / FAN;
     }
     return ABUT_OK;
 }
@@ -95,6 +106,7 @@ void smooth_shape_free(const abut_context *context, contact_shape *shape) {
     if (!all) return;
     if (all->samples)
         mem_free(context, all->samples, (size_t)all->first[all->patch_count], sizeof *all->samples);
+    if (all->pitch) mem_free(context, all->pitch, (size_t)all->patch_count, sizeof *all->pitch);
     if (all->spacing) mem_free(context, all->spacing, (size_t)all->patch_count, sizeof *all->spacing);
     if (all->first) mem_free(context, all->first, (size_t)all->patch_count + 1, sizeof *all->first);
     mem_free(context, all, 1, sizeof *all);
@@ -211,13 +223,18 @@ static int move_to(const contact_shape *s, element *e, contact_feature *f, const
 
 /* A place against a plane that is no longer the deepest near it moves on to the one that is. */
 static bool descend(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
-                    const motion *mb) {
+                    const motion *mb, double flat) {
     bool first = pair->a.kind == ELEMENT_PATCH;
     const element *plane = first ? &pair->b : &pair->a;
     if (plane->kind != ELEMENT_PLANE) return false;
     const motion *m = first ? ma : mb, *mp = first ? mb : ma;
     vec3 n = quat_unrotate(m->rotation, quat_rotate(mp->rotation, plane->d));
-    return patch_descend((first ? a : b)->shape.surface, first ? &pair->a : &pair->b, n);
+    return patch_descend((first ? a : b)->shape.surface, first ? &pair->a : &pair->b, n, flat);
+}
+
+static void set_walking(near_pair *pair, int walks) {
+    if (pair->a.kind == ELEMENT_PATCH) pair->a.branch = walks;
+    if (pair->b.kind == ELEMENT_PATCH) pair->b.branch = walks;
 }
 
 bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
@@ -226,8 +243,12 @@ bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, co
     bool ends = false;
     int descended = 0;
     if (crossings) *crossings = 0;
+    set_walking(pair, 1);
     for (int round = 0; round < CROSSINGS; round++) {
-        if (!evaluate(pair, a, ma, b, mb, slack, &p)) return false;
+        if (!evaluate(pair, a, ma, b, mb, slack, &p)) {
+            set_walking(pair, 0);
+            return false;
+        }
         int crossed = 0, one;
         if (pair->a.kind == ELEMENT_PATCH) {
             one = move_to(a, &pair->a, &pair->fa, &p.places[0]);
@@ -238,9 +259,15 @@ bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, co
             ends |= one<0, crossed += one> 0 ? one : 0;
         }
         if (crossings) *crossings += crossed;
-        if (ends || (crossed == 0 && (p.faces || descended++ || !descend(pair, a, ma, b, mb)))) break;
+        if (ends || (crossed == 0 && (p.faces || descended++ || !descend(pair, a, ma, b, mb, 0)))) break;
     }
+    set_walking(pair, 0);
     *point = p.point;
     *faces = p.faces;
     return true;
+}
+
+bool smooth_jump(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                 const motion *mb, double slack, contact_point *point, bool *faces) {
+    return descend(pair, a, ma, b, mb, 0.05) && smooth_follow(pair, a, ma, b, mb, slack, point, faces, NULL);
 }

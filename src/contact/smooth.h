@@ -15,8 +15,7 @@
 typedef struct smooth_sample {
     vec3 at; /* from the centre of mass */
     double u, v;
-    int32_t edge; /* of the domain on which it lies, -1: inside */
-    int32_t pad;
+    int32_t edge[2]; /* of the domain on which it lies, -1: none */
 } smooth_sample;
 
 /* Samples of patch i: samples[first[i] .. first[i + 1] - 1]. */
@@ -24,6 +23,7 @@ struct smooth_samples {
     smooth_sample *samples;
     int32_t *first;
     double *spacing; /* in parameters: neighbouring samples are no farther apart */
+    double *pitch;   /* metres: every point of the patch is about as near to a sample */
     int32_t patch_count;
 };
 
@@ -48,6 +48,11 @@ bool smooth_evaluate(const near_pair *pair, const contact_shape *a, const motion
  * many borders were crossed; *faces is false where the surface ends. */
 bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                    const motion *mb, double slack, contact_point *point, bool *faces, int *crossings);
+
+/* A place that is about to end, because the surface is flat there: the next one that is deepest near it.
+ * False where it is not flat. */
+bool smooth_jump(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                 const motion *mb, double slack, contact_point *point, bool *faces);
 
 /* Whether the place has left the domain of a patch of the pair, beyond the extended boundary, or the features
  * of the other body. */

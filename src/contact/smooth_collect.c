@@ -24,14 +24,15 @@ typedef struct collector {
     element e;
     contact_feature f;
     ARRAY(candidate) candidates;
-    map64 known; /* number of each candidate */
+    map64 known;                 /* number of each candidate */
+    ARRAY(contact_point) points; /* of the pairs in `out` from `first` on */
 } collector;
 
 /* Appends the pair after following it, unless its place is there already. */
 static bool add(collector *c, near_pair pair) {
     const contact_shape *a = c->swapped ? c->y : c->x, *b = c->swapped ? c->x : c->y;
     const motion *ma = c->swapped ? c->my : c->mx, *mb = c->swapped ? c->mx : c->my;
-    contact_point p, q;
+    contact_point p;
     bool faces;
     if (!smooth_follow(&pair, a, ma, b, mb, 0, &p, &faces, NULL)) return true;
     if (!(p.gap <= c->reach) || !(p.gap >= -fmax(c->reach, 0.25 * c->x->radius))) return true;
@@ -40,11 +41,10 @@ static bool add(collector *c, near_pair pair) {
         const near_pair *old = &c->out->data[i];
         const contact_feature *f = c->swapped ? &old->fa : &old->fb, *g = c->swapped ? &pair.fa : &pair.fb;
         if (g->kind != FEATURE_SMOOTH && (f->kind != g->kind || f->id != g->id)) continue;
-        if (smooth_evaluate(old, a, ma, b, mb, 0, &q, NULL) && vec3_distance(p.at, q.at) <= close &&
-            vec3_distance(p.normal, q.normal) <= 1e-6)
-            return true;
+        const contact_point *q = &c->points.data[i - c->first];
+        if (vec3_distance(p.at, q->at) <= close && vec3_distance(p.normal, q->normal) <= 1e-6) return true;
     }
-    return array_push(c->context, c->out, pair);
+    return array_push(c->context, &c->points, p) && array_push(c->context, c->out, pair);
 }
 
 static uint64_t key_of(int32_t i, int32_t j) { return (uint64_t)(uint32_t)i << 32 | (uint32_t)j; }
@@ -58,13 +58,18 @@ static bool is_nearer(const collector *c, int32_t i, int32_t j, double less) {
 /* Whether it lies on a border with a nearer sample beyond.  Samples on a common border differ by rounding. */
 static bool is_beaten(const collector *c, const candidate *a) {
     double less = a->distance - 1e-12 * c->x->radius;
-    int patch, other, edge = c->x->smooth->samples[a->sample_x].edge;
-    if (edge >= 0 && abut_surface_neighbour(c->x->shape.surface, a->i, edge, &patch, &other) &&
-        is_nearer(c, patch, a->j, less))
-        return true;
-    edge = a->j >= 0 ? c->y->smooth->samples[a->sample_y].edge : -1;
-    return edge >= 0 && abut_surface_neighbour(c->y->shape.surface, a->j, edge, &patch, &other) &&
-           is_nearer(c, a->i, patch, less);
+    int patch, other;
+    for (int k = 0; k < 2; k++) {
+        int edge = c->x->smooth->samples[a->sample_x].edge[k];
+        if (edge >= 0 && abut_surface_neighbour(c->x->shape.surface, a->i, edge, &patch, &other) &&
+            is_nearer(c, patch, a->j, less))
+            return true;
+        edge = a->j >= 0 ? c->y->smooth->samples[a->sample_y].edge[k] : -1;
+        if (edge >= 0 && abut_surface_neighbour(c->y->shape.surface, a->j, edge, &patch, &other) &&
+            is_nearer(c, a->i, patch, less))
+            return true;
+    }
+    return false;
 }
 
 /* The nearest of a pair of patches comes first: it is the one that is known. */
@@ -233,6 +238,8 @@ static bool two_patches(void *user, int32_t i, int32_t j) {
             if (d < least) least = d, best_x = k, best_y = l;
         }
     }
+    /* no point of the one comes closer to the other than reach */
+    if (sqrt(least) > c->reach + sx->pitch[i] + sy->pitch[j]) return true;
     return add_candidate(c, (candidate){i, j, best_x, best_y, sqrt(least)});
 }
 
@@ -267,5 +274,6 @@ bool smooth_collect(const abut_context *context, const contact_shape *a, const m
                                                         : collect_elements(&c);
     array_free(context, &c.candidates);
     map64_free(context, &c.known);
+    array_free(context, &c.points);
     return fine;
 }

@@ -77,6 +77,7 @@ static bool find(const abut_surface *surface, const element *e, const other *o, 
         if (n == 3) x[2] -= moves > 0.5 ? along * 0.5 / moves : along;
         x[0] -= f[0], x[1] -= f[1];
         if (!(fabs(x[0]) < 16 && fabs(x[1]) < 16 && isfinite(x[2]))) return false;
+        if (patch_walks_off(surface, e, x[0], x[1])) break;
     }
     return evaluate(surface, e, x[0], x[1], at);
 }

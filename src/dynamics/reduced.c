@@ -137,9 +137,9 @@ static void add_torque(problem *q, vec3 e, int held) {
 }
 
 /* Unit vector of v, on the side of `start`; `start` itself where v is too small to tell. */
-static vec3 along(vec3 v, vec3 start) {
+static vec3 along(vec3 v, vec3 start, double slow) {
     double length = vec3_length(v);
-    if (!(length > 1e-12)) return start;
+    if (!(length > slow)) return start;
     return vec3_scale(v, (vec3_dot(v, start) < 0 ? -1 : 1) / length);
 }
 
@@ -152,9 +152,10 @@ static void add_normal(problem *q) {
     add_force(q, n, contact_gap_drift(&p->point, &one, q->base), 0);
     vec3 force = n, torque = vec3_zero();
     if (pair->mode == FRICTION_SLIP)
-        force = vec3_axpy(force, -pair->friction.slide, along(p->slip, pair->slip_start));
+        force = vec3_axpy(force, -pair->friction.slide, along(p->slip, pair->slip_start, pair->slow_slip));
     if (pair->rolling == FRICTION_SLIP)
-        torque = vec3_axpy(torque, -pair->friction.rolling, along(tangential(p->spin, n), pair->roll_start));
+        torque = vec3_axpy(torque, -pair->friction.rolling,
+                           along(tangential(p->spin, n), pair->roll_start, pair->slow_roll));
     if (pair->spinning == FRICTION_SLIP)
         torque = vec3_axpy(torque, -pair->friction.spinning * (pair->spin_start < 0 ? -1 : 1), n);
     vec3 at = p->point.at;

@@ -54,6 +54,9 @@ typedef struct reduced_pair {
      * smooth up to the event that ends it */
     vec3 slip_start, roll_start;
     double spin_start;
+    double slow_slip,
+        slow_roll; /* m/s, rad/s: below, the directions are those of the start.  Where slip begins
+                      it grows with the square of time, and a direction that follows it is stiff */
 } reduced_pair;
 
 /* The pair placed: all that depends on q and the velocities. */

@@ -193,6 +193,8 @@ bool rolling_leaves_patch(const exact *x, int64_t item);
 /* Hands the place of a touch to the neighbouring patch and emits patch-crossed; *crossed is false where the
  * contact ends there. */
 abut_status rolling_cross(exact *x, int64_t item, bool *crossed, abut_error *error);
+/* No step can be made from the placed state, because a place is about to end: it jumps to the next one. */
+bool rolling_jump(exact *x);
 /* The smooth touch at its place of the placed state; false if it is none, or has ended. */
 bool rolling_follow(const exact *x, int64_t item, near_pair *pair, contact_point *point);
 

@@ -384,12 +384,24 @@ static abut_status step(exact *x, abut_error *error) {
     return status;
 }
 
+/* A step of the general clock.  Where none can be made because the place of a smooth contact is about to end,
+ * the contact goes on at the next place. */
+static abut_status general_step(exact *x, abut_error *error) {
+    double start = x->time;
+    abut_status status = step(x, error);
+    if (status != ABUT_FAILED || x->time != start) return status;
+    abut_status placed = exact_place(x, start, x->y, error);
+    if (placed != ABUT_OK || !rolling_jump(x)) return placed == ABUT_OK ? status : placed;
+    return settle(x, false, (exact_event){.kind = EXACT_NOTHING, .item = -1}, error);
+}
+
 /* A step of the only contact in reduced coordinates, if it is one for them; of the general clock otherwise.
  */
 static abut_status any_step(exact *x, abut_error *error) {
     bool rolls;
     abut_status status = rolling_ready(x, &rolls, error);
-    if (status != ABUT_OK || !rolls) return status == ABUT_OK ? step(x, error) : status;
+    if (status != ABUT_OK) return status;
+    if (!rolls) return general_step(x, error);
     exact_event e;
     status = rolling_go(x, &e, error);
     if (status != ABUT_OK || e.kind == EXACT_NOTHING) return status;

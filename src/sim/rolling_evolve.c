@@ -227,9 +227,10 @@ static void find_places(rolling *r, const element *e[2], const motion *m[2]) {
 
 /* Directions at the start of the evolution, of body 1 against body 2; memory where speeds are too small. */
 static void find_starts(rolling *r, const group_contact *c) {
-    double sign = r->flipped ? -1 : 1, slow = 1e-9 * (1 + r->x->speed);
+    double sign = r->flipped ? -1 : 1, slow = 1e-6 * (1e-3 + r->x->speed);
     vec3 w = r->placed.spin, n = r->placed.normal, roll = vec3_axpy(w, -vec3_dot(w, n), n);
     double size = r->x->model->size;
+    r->pair.slow_slip = slow, r->pair.slow_roll = slow / size;
     r->pair.slip_start =
         vec3_length(r->placed.slip) > slow ? vec3_unit(r->placed.slip) : vec3_scale(c->slip_along, sign);
     r->pair.roll_start = vec3_length(roll) * size > slow ? vec3_unit(roll) : vec3_scale(c->roll_along, sign);

@@ -3,7 +3,7 @@
 
 /* Distances, as parts of the free body's radius, within which nothing but the contact may lie: the larger it
  * is, the longer nobody has to look again. */
-static const double clearances[] = {0.4, 0.1, 0.025, 0.005};
+static const double clearances[] = {0.4, 0.24, 0.1, 0.025, 0.005};
 
 /* ---- whether the group is one contact of smooth surfaces */
 
@@ -85,10 +85,18 @@ static abut_status look(exact *x, double radius, double *clear, abut_error *erro
     return ABUT_OK;
 }
 
-/* The longest step that keeps within the clearance: twice the speeds, and what forces can add. */
+/* How fast two surfaces can approach: with one body that moves, its own speed. */
+static double approach(const exact *x, double speed) {
+    bool one = x->movable == 1;
+    for (int i = x->movable; i < x->count; i++) one &= !x->model->bodies[x->bodies[i]].kinematic;
+    return one ? speed : 2 * speed;
+}
+
+/* The longest step that keeps within the clearance, with room for what forces add to the speed. */
 static double longest_step(const exact *x) {
     double pull = vec3_length(x->model->world.gravity) + 1e-3;
-    double by_speed = 0.25 * x->clear / (x->speed + 1e-12), by_force = sqrt(0.25 * x->clear / pull);
+    double by_speed = 0.6 * x->clear / (approach(x, x->speed) + 1e-12),
+           by_force = sqrt(0.4 * x->clear / pull);
     return fmin(by_speed, by_force);
 }
 
@@ -151,7 +159,7 @@ abut_status rolling_go(exact *x, exact_event *e, abut_error *error) {
     x->touches.data[0].rolls = true;
     x->near_until = x->time; /* the general clock has to collect again */
     exact_measure_speed(x);
-    x->clear -= 2 * fmax(before, x->speed) * (x->time - start);
+    x->clear -= approach(x, fmax(before, x->speed)) * (x->time - start);
     x->touches.data[0].clear = x->clear = fmax(x->clear, 0);
     /* a normal force that vanishes, or a step that made no way: the general clock decides */
     x->general_next = e->kind == EXACT_VANISHES || (e->kind != EXACT_NOTHING && x->time == start);

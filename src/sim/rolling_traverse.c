@@ -41,3 +41,21 @@ bool rolling_follow(const exact *x, int64_t item, near_pair *pair, contact_point
     return smooth_is_pair(&x->touches.data[item].pair) && follow(x, item, pair, point, NULL) &&
            point->gap <= epsilon && point->gap >= -4 * epsilon;
 }
+
+bool rolling_jump(exact *x) {
+    bool jumped = false;
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        group_contact *c = &x->contacts.data[i];
+        near_pair pair = x->touches.data[i].pair;
+        contact_point point;
+        bool faces;
+        if (!smooth_is_pair(&pair) ||
+            !smooth_jump(&pair, shape_of(x, c->a), &x->motions[c->a], shape_of(x, c->b), &x->motions[c->b],
+                         x->model->tolerance.touching, &point, &faces) ||
+            !faces)
+            continue;
+        x->touches.data[i].pair = pair, c->point = point;
+        jumped = true;
+    }
+    return jumped;
+}
