@@ -9,7 +9,7 @@
 #include "dynamics/reduced.h"
 #include "sim/exact.h"
 
-enum { ROLLING_NUMBERS = 12 + BODY_NUMBERS + EXACT_EXTRA };
+enum { ROLLING_NUMBERS = 12 + BODY_NUMBERS + EXACT_EXTRA, ROLLING_MONITORS = 8 };
 
 /* Ratio of the two relative curvatures below which the place of the contact runs away: it is about to jump,
  * or the surfaces conform.  (Negative: they would cross.) */
@@ -25,7 +25,8 @@ struct rolling {
     bool running; /* and goes on from its last step */
     bool base_known;
     double y[ROLLING_NUMBERS];
-    double counted[2]; /* energy of y that is in the books */
+    double counted[2];                  /* energy of y that is in the books */
+    double monitored[ROLLING_MONITORS]; /* at the start of the step */
     abut_error *error;
     /* at the time last placed */
     motion base;

@@ -14,7 +14,7 @@
  * too; then the dissipated energy and the work. */
 #include "sim/rolling.h"
 
-enum { Q_NUMBERS = 12, SAMPLES = 4, REFINE = 80 };
+enum { Q_NUMBERS = 12, SAMPLES = 2, REFINE = 80 };
 
 /* ---- the state vector */
 
@@ -114,7 +114,7 @@ static abut_status derivative(void *user, double time, const double *y, double *
 
 /* ---- monitored functions: all positive while the evolution goes on */
 
-enum { LEAVES_ONE, LEAVES_TWO, NORMAL, CONFORMS, MARGIN, SLIP, ROLL, SPIN, MONITORS };
+enum { LEAVES_ONE, LEAVES_TWO, NORMAL, CONFORMS, MARGIN, SLIP, ROLL, SPIN, MONITORS = ROLLING_MONITORS };
 
 /* Twice the extended boundary: the crossing is certain there (contact/smooth.c). */
 static const double extended = 2e-9;
@@ -140,7 +140,10 @@ static void monitor_all(const rolling *r, double g[MONITORS]) {
 
 static bool monitor_at(rolling *r, double time, double g[MONITORS]) {
     double powers[2];
-    ode_dense(&r->integrator, time, r->y);
+    if (time == r->integrator.t)
+        memcpy(r->y, r->integrator.y, (size_t)r->integrator.size * sizeof(double));
+    else
+        ode_dense(&r->integrator, time, r->y);
     if (place_at(r, time, r->y, NULL) != ABUT_OK || load_at(r, powers, NULL) != ABUT_OK) return false;
     monitor_all(r, g);
     return true;
@@ -169,13 +172,14 @@ static double refine(rolling *r, int k, double t0, double g0, double t1, double 
     return t1;
 }
 
-/* The first event of the step from t0 to t1: which function, or MONITORS.  Slip that has just begun starts at
- * zero: it counts from the first sample where it is positive. */
+/* The first event of the step from t0, where all is known, to t1: which function, or MONITORS.  Slip that has
+ * just begun starts at zero: it counts from the first sample where it is positive.  Without an event the
+ * state at t1 is placed. */
 static int find_event(rolling *r, double t0, double t1, double *time) {
     double before[MONITORS], g[MONITORS], start = t0;
     int found = MONITORS;
     *time = t1;
-    if (!monitor_at(r, t0, before)) return NORMAL;
+    memcpy(before, r->monitored, sizeof before);
     for (int i = 1; i <= SAMPLES && found == MONITORS; i++) {
         double t = i == SAMPLES ? t1 : t0 + (t1 - t0) * i / SAMPLES;
         if (!monitor_at(r, t, g)) return NORMAL;
@@ -187,6 +191,7 @@ static int find_event(rolling *r, double t0, double t1, double *time) {
         start = t;
         memcpy(before, g, sizeof before);
     }
+    if (found == MONITORS) memcpy(r->monitored, g, sizeof g);
     return found;
 }
 
@@ -263,7 +268,9 @@ bool rolling_begin(rolling *r, exact *x) {
     find_starts(r, c);
     tell_point(r);
     pack(r, &r->state, r->y);
-    return load_at(r, powers, NULL) == ABUT_OK;
+    if (load_at(r, powers, NULL) != ABUT_OK) return false;
+    monitor_all(r, r->monitored);
+    return true;
 }
 
 /* ---- back to the bodies */
@@ -422,6 +429,7 @@ static abut_status cross(rolling *r, exact_event *e, abut_error *error) {
         return ABUT_OK;
     }
     store(r, r->x->time);
+    monitor_all(r, r->monitored);
     r->running = false;
     /* where the curvature jumps, forces do, and a place can end */
     if (!(r->placed.curvature[0] / r->placed.curvature[1] > ROLLING_CONFORMS))
@@ -429,6 +437,14 @@ static abut_status cross(rolling *r, exact_event *e, abut_error *error) {
     if (r->load.normal < 0) *e = (exact_event){EXACT_VANISHES, 0, r->x->time};
     if (r->load.margin + FORCES_ALLOWANCE < 0) *e = (exact_event){EXACT_SLIPS, 0, r->x->time};
     return exact_emit(r->x, exact_contact_event(r->x, ABUT_EVENT_PATCH_CROSSED, 0), error);
+}
+
+/* The state at a time of the last step. */
+static abut_status place_again(rolling *r, double time, abut_error *error) {
+    double g[MONITORS];
+    return monitor_at(r, time, g)
+               ? ABUT_OK
+               : fail(error, ABUT_FAILED, "the contact cannot be placed at t = %.9g", time);
 }
 
 abut_status rolling_step(rolling *r, double longest, exact_event *e, abut_error *error) {
@@ -442,15 +458,11 @@ abut_status rolling_step(rolling *r, double longest, exact_event *e, abut_error 
     double reached = r->integrator.t;
     x->pace.hint = r->integrator.h;
     int which = find_event(r, start, reached, &reached);
+    bool placed = which == MONITORS && !x->run->options.segment;
     status = keep_segment(r, start, reached, error);
+    if (status == ABUT_OK && !placed) status = place_again(r, reached, error);
     if (status != ABUT_OK) return status;
-    ode_dense(&r->integrator, reached, r->y);
-    if (which == MONITORS) memcpy(r->y, r->integrator.y, (size_t)r->integrator.size * sizeof(double));
     count_energy(r);
-    double powers[2];
-    status = place_at(r, reached, r->y, error);
-    if (status == ABUT_OK) status = load_at(r, powers, error);
-    if (status != ABUT_OK) return status;
     store(r, reached);
     x->run->state->steps++;
     if (which == MONITORS) return ABUT_OK;
