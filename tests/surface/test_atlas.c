@@ -106,6 +106,9 @@ static void note(void *user, int from, int to, int crossings) {
         if (surface_edge(v->s, p->first + e)->patch == to) v->edge[p->first + e] = 1;
 }
 
+/* Few of the walks in the program that runs every time, all in `surface_atlas_soak`. */
+static int part = 4;
+
 /* Walks of random length and direction: none is lost, speed stays, every edge is crossed. */
 static void check_walks(const abut_surface *s, int walks, double step, double drift, bool every_edge,
                         uint64_t *seed) {
@@ -164,7 +167,7 @@ static void test_torus(void **state) {
     assert_int_equal(abut_surface_quadric(NULL, &q, &s, NULL), ABUT_OK);
     check_transitions(s, 1e-13, &seed);
     check_corners(s, 1e-8, &seed);
-    check_walks(s, 10000, 0.02, 0.05, true, &seed);
+    check_walks(s, 10000 / part, 0.02, 0.05, true, &seed);
     abut_surface_free(NULL, s);
 }
 
@@ -277,16 +280,17 @@ static void test_loop_walks(void **state) {
     abut_surface *s = smooth_of_file("meshes/real/osd_loop_icosahedron_level0.obj", 1);
     check_transitions(s, 1e-9, &seed);
     check_corners(s, 1e-7, &seed);
-    check_walks(s, 10000, 0.02, 0.05, true, &seed);
+    check_walks(s, 10000 / part, 0.02, 0.05, true, &seed);
     abut_surface_free(NULL, s);
     s = smooth_of_file("meshes/real/osd_loop_cube_level0.obj", 1);
-    check_walks(s, 10000, 0.02, 0.05, true, &seed);
+    check_walks(s, 10000 / part, 0.02, 0.05, true, &seed);
     abut_surface_free(NULL, s);
 }
 
 /* An animal with valences 3 to 10: the levels are chosen until nothing folds. */
 static void test_spot(void **state) {
     (void)state;
+    if (part > 1) return; /* 5,359 patches: for the soak */
     uint64_t seed = 25;
     abut_surface *s = smooth_of_file("meshes/real/spot_control_mesh.obj", 0);
     assert_true(s->closed);
@@ -357,7 +361,8 @@ static void test_memory(void **state) {
     assert_true(support_fail_each(build_once, &d.mesh) > 10);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    if (count > 0 && strstr(arguments[0], "soak")) part = 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_great_circles), cmocka_unit_test(test_torus),      cmocka_unit_test(test_holes),
         cmocka_unit_test(test_six_sides),     cmocka_unit_test(test_loop_walks), cmocka_unit_test(test_spot),
