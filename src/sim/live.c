@@ -33,6 +33,7 @@ static bool allocate_slots(live *w) {
     size_t n = (size_t)w->slots, h = (size_t)w->model->hinge_count;
     arena *m = &w->memory;
     w->slot_block = arena_alloc(m, 4 * n * sizeof(live_velocity) + 64, 1);
+    w->body = arena_alloc(m, n, sizeof *w->body);
     w->colliders = arena_alloc(m, n, sizeof *w->colliders);
     w->shape_of = arena_alloc(m, n, sizeof *w->shape_of);
     w->faceted = arena_alloc(m, n, sizeof *w->faceted);
@@ -53,14 +54,37 @@ static bool allocate_slots(live *w) {
     w->local_of = arena_alloc(m, n, sizeof *w->local_of);
     w->motor_speeds = arena_alloc(m, h + 1, sizeof *w->motor_speeds);
     w->hinge_force = arena_alloc(m, h + 1, sizeof *w->hinge_force);
-    bool fine = w->slot_block && w->colliders && w->shape_of && w->faceted && w->radii && w->masses &&
-                w->wrenches && w->constant && w->starts && w->kinematic_end && w->movable && w->leaves &&
-                w->boxes && w->roams && w->rests && w->parent && w->in_direct && w->used && w->local_of &&
-                w->motor_speeds && w->hinge_force;
+    bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->faceted && w->radii &&
+                w->masses && w->wrenches && w->constant && w->starts && w->kinematic_end && w->movable &&
+                w->leaves && w->boxes && w->roams && w->rests && w->parent && w->in_direct && w->used &&
+                w->local_of && w->motor_speeds && w->hinge_force;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;
     return true;
+}
+
+/* Turning does not change the spin of a ball, a cube, or what nothing can push. */
+static bool is_spherical(const body_inertia *b) {
+    const mat3 *i = &b->inertia;
+    return b->inverse_mass == 0 || (fabs(i->cx.y) + fabs(i->cx.z) + fabs(i->cy.z) + fabs(i->cx.x - i->cy.y) +
+                                        fabs(i->cy.y - i->cz.z) <=
+                                    1e-12 * i->cx.x);
+}
+
+static void gather_bodies(live *w) {
+    for (int i = 0; i < w->bodies; i++) {
+        const model_body *b = &w->model->bodies[i];
+        w->body[i] = (live_body){.inertia = b->inertia,
+                                 .center = b->center,
+                                 .drag_linear = b->drag_linear,
+                                 .drag_angular = b->drag_angular,
+                                 .group = b->group,
+                                 .material = b->material,
+                                 .movable = b->movable,
+                                 .kinematic = b->kinematic,
+                                 .spherical = is_spherical(&b->inertia)};
+    }
 }
 
 abut_status live_create(abut_sim *run, abut_error *error) {
@@ -80,6 +104,7 @@ abut_status live_create(abut_sim *run, abut_error *error) {
     w->lcp = abut_lcp_solver_create(&run->context);
     if (!w->lcp || !allocate_slots(w) || !bvh_reserve(&run->context, &w->tree, w->bodies))
         return fail_memory(error);
+    gather_bodies(w);
     return live_shapes_create(w, error);
 }
 
@@ -118,8 +143,7 @@ static void begin_step(live *w, double dt) {
     w->soft = make_soft(0.14 / w->h, 10, w->h);
     w->soft_static = make_soft(0.14 / w->h, 10, w->h);
     w->joint_rate = 0.2 / w->h, w->direct_rate = 0.2 / w->h;
-    for (int i = 0; i < w->bodies; i++)
-        w->movable[i + 1] = w->model->bodies[i].movable && !w->rests[i].asleep;
+    for (int i = 0; i < w->bodies; i++) w->movable[i + 1] = w->body[i].movable && !w->rests[i].asleep;
     memcpy(w->starts, w->motions, (size_t)w->bodies * sizeof *w->starts);
     memset(w->hinge_force, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_force);
 }
@@ -127,7 +151,7 @@ static void begin_step(live *w, double dt) {
 static void load_bodies(live *w) {
     memset(w->velocities, 0, 4 * (size_t)w->slots * sizeof *w->velocities);
     for (int i = 0; i < w->bodies; i++) {
-        const model_body *b = &w->model->bodies[i];
+        const live_body *b = &w->body[i];
         const motion *m = &w->motions[i];
         live_mass *mass = &w->masses[i + 1];
         *mass = (live_mass){0};
@@ -146,7 +170,7 @@ static void unload_bodies(live *w) {
         spatial *a = &w->run->accelerations[i];
         motion *m = &w->motions[i];
         *a = (spatial){{0, 0, 0}, {0, 0, 0}};
-        if (w->model->bodies[i].kinematic) *m = w->kinematic_end[i];
+        if (w->body[i].kinematic) *m = w->kinematic_end[i];
         if (!w->movable[i + 1]) continue;
         spatial v = {live_vec3(w->velocities[i + 1].v), live_vec3(w->velocities[i + 1].w)};
         a->linear = vec3_scale(vec3_sub(v.linear, m->velocity.linear), 1 / w->dt);

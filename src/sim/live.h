@@ -85,6 +85,15 @@ typedef struct live_rest {
 
 /* ---- what is made anew in each step */
 
+/* What the stages ask of a body, close together: model_body is large. */
+typedef struct live_body {
+    body_inertia inertia;
+    vec3 center; /* of mass, shape axes */
+    double drag_linear, drag_angular;
+    int32_t group, material;
+    bool movable, kinematic, spherical;
+} live_body;
+
 typedef struct live_velocity {
     lanes v, w; /* the fourth numbers are 0 */
 } live_velocity;
@@ -183,6 +192,7 @@ struct live_work {
 
     /* bodies; arrays of slots */
     int bodies, slots;
+    live_body *body;
     collider **colliders; /* one for each different shape; NULL: none */
     int collider_count;
     int32_t *shape_of;
@@ -253,7 +263,10 @@ struct live_work {
 typedef struct live_work live;
 
 static inline pose live_pose(const live *w, int body) {
-    return motion_pose(&w->motions[body], w->model->bodies[body].center);
+    return motion_pose(&w->motions[body], w->body[body].center);
+}
+static inline const model_material *live_material(const live *w, int a, int b) {
+    return &w->model->pairs[w->body[a].material * (w->model->material_count + 1) + w->body[b].material];
 }
 static inline vec3 live_vec3(lanes v) { return (vec3){v[0], v[1], v[2]}; }
 static inline lanes live_lanes(vec3 v) { return (lanes){v.x, v.y, v.z, 0}; }

@@ -60,7 +60,7 @@ void live_shapes_free(live *w) {
 /* ---- the tree */
 
 bool live_may_touch(const live *w, int a, int b) {
-    const model_body *x = &w->model->bodies[a], *y = &w->model->bodies[b];
+    const live_body *x = &w->body[a], *y = &w->body[b];
     if (!x->movable && !y->movable) return false;
     if (x->group != 0 && x->group == y->group) return false;
     return w->apart.count == 0 || !map64_get(&w->apart, (uint64_t)a << 32 | (uint64_t)b);
@@ -98,7 +98,7 @@ static bool update_tree(live *w) {
     for (int i = 0; i < w->bodies; i++) {
         w->roams[i] = false;
         if (w->shape_of[i] < 0 || !collider_is_bounded(w->colliders[w->shape_of[i]])) continue;
-        bool still = w->rests[i].asleep || (!w->model->bodies[i].movable && !w->model->bodies[i].kinematic);
+        bool still = w->rests[i].asleep || (!w->body[i].movable && !w->body[i].kinematic);
         if (w->tree_ready && still) continue;
         w->boxes[i] = swept_box(w, i);
         vec3 d = vec3_scale(w->motions[i].velocity.linear, 2 * w->dt);
@@ -146,7 +146,7 @@ static bool add_unbounded(live *w) {
     for (int64_t k = 0; k < w->unbounded.count; k++)
         for (int i = 0; i < w->bodies; i++) {
             int u = w->unbounded.data[k];
-            if (i == u || w->leaves[i] == BVH_NONE || !w->model->bodies[i].movable) continue;
+            if (i == u || w->leaves[i] == BVH_NONE || !w->body[i].movable) continue;
             live_pair p = {i < u ? i : u, i < u ? u : i};
             if (!live_may_touch(w, p.a, p.b) || !reaches(w, u, &w->boxes[i])) continue;
             if (!array_push(w->context, &w->pairs, p)) return false;

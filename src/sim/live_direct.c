@@ -46,7 +46,7 @@ static int local(direct *d, int body) {
     d->velocities[place] =
         (spatial){live_vec3(d->w->velocities[body + 1].v), live_vec3(d->w->velocities[body + 1].w)};
     d->motions[place].velocity = d->velocities[place];
-    d->inertias[place] = d->w->movable[body + 1] ? d->w->model->bodies[body].inertia : body_immovable();
+    d->inertias[place] = d->w->movable[body + 1] ? d->w->body[body].inertia : body_immovable();
     return place;
 }
 
@@ -105,15 +105,14 @@ static void add_contact(direct *d, int entry) {
     double speed = vec3_length(slip);
     vec3 t1 = speed > 1e-6 * w->size ? vec3_scale(slip, 1 / speed) : vec3_orthogonal(c->normal);
     vec3 t2 = vec3_cross(c->normal, t1);
-    if (model_pair(w->model, c->a, c->b)->friction.stick == 0) return;
+    if (live_material(w, c->a, c->b)->friction.stick == 0) return;
     live_hinge_row f1 = contact_row(c, ra, rb, t1), f2 = contact_row(c, ra, rb, t2), couple = f1;
     f1.impulse = vec3_dot(c->friction, t1), f2.impulse = vec3_dot(c->friction, t2);
     couple.r.ja = (spatial){vec3_zero(), c->normal},
     couple.r.jb = (spatial){vec3_zero(), vec3_neg(c->normal)};
     couple.impulse = c->twist;
     add_row(d, f1, entry, FRICTION1), add_row(d, f2, entry, FRICTION2);
-    if (c->count > 1 || model_pair(w->model, c->a, c->b)->friction.spinning > 0)
-        add_row(d, couple, entry, TWIST);
+    if (c->count > 1 || live_material(w, c->a, c->b)->friction.spinning > 0) add_row(d, couple, entry, TWIST);
 }
 
 /* ---- bounds of friction from normal impulses */
@@ -146,7 +145,7 @@ static bool update_bounds(direct *d) {
         }
         const live_contact *c =
             &w->contacts.data[w->island_contacts.data[d->island->first_contact + d->manifold_of[i]]];
-        const abut_friction *f = &model_pair(w->model, c->a, c->b)->friction;
+        const abut_friction *f = &live_material(w, c->a, c->b)->friction;
         double mu = c->flags & LIVE_SLIPS ? f->slide : f->stick;
         double limit = d->part_of[i] == TWIST ? mu * couple + f->spinning * pressure : mu * pressure;
         changed |= fabs(limit - d->hi[i]) > 1e-9 * (limit + fabs(d->hi[i]));

@@ -18,7 +18,7 @@ static abut_status ask_force(const live *w, const model_force *f, double time, v
 abut_status live_apply_forces(live *w, double time, abut_error *error) {
     double middle = time + w->dt / 2;
     for (int i = 0; i < w->bodies; i++) {
-        const model_body *b = &w->model->bodies[i];
+        const live_body *b = &w->body[i];
         w->constant[i] = (spatial){
             b->movable ? vec3_scale(w->model->world.gravity, b->inertia.mass) : vec3_zero(), vec3_zero()};
     }
@@ -48,7 +48,7 @@ abut_status live_apply_forces(live *w, double time, abut_error *error) {
 /* Over the step a kinematic body has the constant velocity that takes it to where it is at the end. */
 abut_status live_move_kinematic(live *w, double time, abut_error *error) {
     for (int i = 0; i < w->bodies; i++) {
-        if (!w->model->bodies[i].kinematic) continue;
+        if (!w->body[i].kinematic) continue;
         motion *m = &w->motions[i], *end = &w->kinematic_end[i];
         abut_status status = model_kinematic_motion(w->model, i, time + w->dt, end, NULL, error);
         if (status != ABUT_OK) return status;
@@ -82,8 +82,7 @@ static end spring_end(const live *w, int body, vec3 at) {
 static double mobility(const live *w, const end *e, vec3 n) {
     if (e->body < 0 || !w->movable[e->body + 1]) return 0;
     spatial wrench = spatial_force_at(n, e->arm);
-    return spatial_dot(wrench,
-                       body_apply(&w->model->bodies[e->body].inertia, w->motions[e->body].rotation, wrench));
+    return spatial_dot(wrench, body_apply(&w->body[e->body].inertia, w->motions[e->body].rotation, wrench));
 }
 
 static void pull_end(live *w, const end *e, vec3 force) {

@@ -70,7 +70,7 @@ static spatial velocity(const live *w, int body) {
 
 static spatial respond(const live *w, int body, spatial wrench) {
     if (body < 0 || !w->movable[body + 1]) return (spatial){{0, 0, 0}, {0, 0, 0}};
-    return body_apply(&w->model->bodies[body].inertia, w->motions[body].rotation, wrench);
+    return body_apply(&w->body[body].inertia, w->motions[body].rotation, wrench);
 }
 
 static void add_velocity(live *w, int body, spatial d) {

@@ -27,7 +27,7 @@ static vec3 approach(const live *w, const live_contact *c, vec3 ra, vec3 rb) {
 
 static spatial respond(const live *w, int slot, spatial wrench) {
     if (!w->movable[slot]) return (spatial){{0, 0, 0}, {0, 0, 0}};
-    return body_apply(&w->model->bodies[slot - 1].inertia, w->motions[slot - 1].rotation, wrench);
+    return body_apply(&w->body[slot - 1].inertia, w->motions[slot - 1].rotation, wrench);
 }
 
 /* An impulse changes the velocity, and is none of the contact's: warm starting must not repeat it. */
@@ -87,7 +87,7 @@ static void note_impact(live *w, const live_contact *c, vec3 at, vec3 impulse) {
 
 /* All points of one contact at once: u+ >= e |u-| where it approached, by sweeps. */
 static void collide(live *w, const live_contact *c) {
-    const model_material *m = model_pair(w->model, c->a, c->b);
+    const model_material *m = live_material(w, c->a, c->b);
     double target[MANIFOLD_POINTS], total[MANIFOLD_POINTS] = {0};
     vec3 ra[MANIFOLD_POINTS], rb[MANIFOLD_POINTS], sum = vec3_zero();
     bool active[MANIFOLD_POINTS];
@@ -128,7 +128,7 @@ bool live_find_bouncing(live *w) {
     for (int64_t i = 0; i < w->contacts.count; i++) {
         const live_contact *c = &w->contacts.data[i];
         bool moves = w->movable[c->a + 1] || w->movable[c->b + 1];
-        if (c->count > 0 && moves && model_pair(w->model, c->a, c->b)->restitution > 0 &&
+        if (c->count > 0 && moves && live_material(w, c->a, c->b)->restitution > 0 &&
             !array_push(w->context, &w->bouncing, (int)i))
             return false;
     }

@@ -17,7 +17,7 @@ static void join(int32_t *parent, int a, int b) {
     if (b < a) parent[a] = b;
 }
 
-static bool is_movable(const live *w, int body) { return body >= 0 && w->model->bodies[body].movable; }
+static bool is_movable(const live *w, int body) { return body >= 0 && w->body[body].movable; }
 
 static void connect(live *w) {
     for (int i = 0; i < w->bodies; i++) w->parent[i] = i;
@@ -41,7 +41,7 @@ static bool count_members(live *w) {
     w->islands.count = 0;
     for (int i = 0; i < w->bodies; i++) {
         w->rests[i].island = -1;
-        if (!w->model->bodies[i].movable) continue;
+        if (!w->body[i].movable) continue;
         int root = find(w->parent, i);
         if (root == i) {
             live_island fresh = {.lightest = INFINITY};
@@ -52,8 +52,8 @@ static bool count_members(live *w) {
         live_island *island = &w->islands.data[w->rests[i].island];
         island->body_count++;
         island->awake |= !w->rests[i].asleep;
-        island->lightest = fmin(island->lightest, w->model->bodies[i].inertia.mass);
-        island->heaviest = fmax(island->heaviest, w->model->bodies[i].inertia.mass);
+        island->lightest = fmin(island->lightest, w->body[i].inertia.mass);
+        island->heaviest = fmax(island->heaviest, w->body[i].inertia.mass);
     }
     return true;
 }
@@ -65,7 +65,7 @@ static live_island *island_of(live *w, int a, int b) {
 
 /* Something that moves by itself keeps awake what it touches. */
 static bool moves_by_itself(const live *w, int body) {
-    if (body < 0 || !w->model->bodies[body].kinematic) return false;
+    if (body < 0 || !w->body[body].kinematic) return false;
     twist v = w->motions[body].velocity;
     return vec3_length2(v.linear) + vec3_length2(v.angular) > 0;
 }
@@ -104,7 +104,7 @@ static bool list_members(live *w) {
         !array_reserve(w->context, &w->island_hinges, hinges + 1))
         return false;
     for (int i = 0; i < w->bodies; i++) {
-        if (!w->model->bodies[i].movable) continue;
+        if (!w->body[i].movable) continue;
         live_island *s = &w->islands.data[w->rests[i].island];
         w->island_bodies.data[s->first_body + s->body_count++] = i;
     }
@@ -162,7 +162,7 @@ static bool wake(live *w) {
             w->islands.data[r->island].awake = true;
             if (live_emit(w, quiet_event(w, ABUT_EVENT_WAKE, i), NULL) != ABUT_OK) return false;
         }
-        w->movable[i + 1] = w->model->bodies[i].movable && !r->asleep;
+        w->movable[i + 1] = w->body[i].movable && !r->asleep;
     }
     return true;
 }

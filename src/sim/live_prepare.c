@@ -29,7 +29,7 @@ static double coefficient_of(const live_contact *c, const model_material *m) {
 
 static void fill_lane(live *w, live_batch *batch, int lane, const live_contact *c) {
     const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
-    const model_material *m = model_pair(w->model, c->a, c->b);
+    const model_material *m = live_material(w, c->a, c->b);
     batch->a[lane] = c->a + 1, batch->b[lane] = c->b + 1;
     set_mass(&batch->inverse_a, &batch->inertia_a, lane, &w->masses[c->a + 1]);
     set_mass(&batch->inverse_b, &batch->inertia_b, lane, &w->masses[c->b + 1]);

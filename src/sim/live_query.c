@@ -92,7 +92,7 @@ typedef struct shape_asker {
 
 static void try_sweep(shape_asker *s, int body) {
     pose p = live_pose(s->w, body);
-    cast_sweep still = {p, p, s->w->model->bodies[body].center};
+    cast_sweep still = {p, p, s->w->body[body].center};
     abut_convex_cache cache = {0};
     cast_hit h;
     if (!cast_toi(s->shape, &s->sweep, collider_of(s->w, body), &still, 1e-6 * s->w->size, &cache, &h))
@@ -179,7 +179,7 @@ typedef struct sweeper {
 } sweeper;
 
 static cast_sweep sweep_of(const live *w, int body) {
-    vec3 center = w->model->bodies[body].center;
+    vec3 center = w->body[body].center;
     return (cast_sweep){motion_pose(&w->starts[body], center), motion_pose(&w->motions[body], center),
                         center};
 }
@@ -220,7 +220,7 @@ static bool visit_fast(void *user, int32_t other) {
 void live_stop_fast(live *w) {
     w->strayed = 0;
     for (int i = 0; i < w->bodies; i++) {
-        if (!w->movable[i + 1] && !w->model->bodies[i].kinematic) continue;
+        if (!w->movable[i + 1] && !w->body[i].kinematic) continue;
         double turned = vec3_length(live_vec3(w->moved[i + 1].w)),
                far = vec3_length(live_vec3(w->moved[i + 1].v));
         double r = isfinite(w->radii[i]) ? w->radii[i] : 0;
@@ -235,6 +235,6 @@ void live_stop_fast(live *w) {
         if (s.first >= 1) continue;
         pose p = cast_sweep_pose(&s.sweep, s.first);
         w->motions[i].rotation = p.rotation;
-        w->motions[i].center = vec3_add(p.position, quat_rotate(p.rotation, w->model->bodies[i].center));
+        w->motions[i].center = vec3_add(p.position, quat_rotate(p.rotation, w->body[i].center));
     }
 }

@@ -102,7 +102,7 @@ static bool store_contact(abut_sim *run, const live_contact *c) {
         forces[i] = vec3_scale(vec3_axpy(share, p->normal, c->normal), 1 / w->h);
         center = vec3_axpy(center, p->normal / pressure, points[i]);
     }
-    bool rough = model_pair(run->model, c->a, c->b)->friction.stick > 0;
+    bool rough = live_material(w, c->a, c->b)->friction.stick > 0;
     abut_contact out = {.body = {c->a, c->b},
                         .representation = ABUT_MANIFOLD,
                         .dimension = c->count > 2 ? 2 : c->count - 1,

@@ -33,7 +33,7 @@ enum { SPINS = 2000, TURNS_PER_STEP = 4096 };
 /* v + h a, and what the contacts are going to do again. */
 static void integrate_velocity(live *w, int slot, bool first) {
     if (!w->movable[slot]) return;
-    const model_body *b = &w->model->bodies[slot - 1];
+    const live_body *b = &w->body[slot - 1];
     live_velocity *v = &w->velocities[slot];
     if (!first) {
         w->warmth[slot].v = v->v - w->before[slot].v;
@@ -56,10 +56,6 @@ static void integrate_velocity(live *w, int slot, bool first) {
     if (!first && !w->in_direct[slot - 1]) v->v += w->warmth[slot].v, v->w += w->warmth[slot].w;
 }
 
-static bool is_spherical(const mat3 *i) {
-    return i->cx.y == 0 && i->cx.z == 0 && i->cy.z == 0 && i->cx.x == i->cy.y && i->cy.y == i->cz.z;
-}
-
 /* Free rotation over h by the implicit midpoint rule in body axes: with the momentum y and W = I^-1 (y0 +
  * y1)/2
  *
@@ -67,13 +63,13 @@ static bool is_spherical(const mat3 *i) {
  *
  * which keeps the energy y . I^-1 y / 2 and the momentum R y in the world, both exactly, for any h; fast
  * spins are cut into pieces of at most a quarter of a radian for the sake of the phase. */
-static void turn_freely(const body_inertia *body, double h, quat *rotation, vec3 *spin) {
+static void turn_freely(const body_inertia *body, bool simple, double h, quat *rotation, vec3 *spin) {
     double angle = vec3_length(*spin) * h;
     if (angle == 0) return;
     int pieces = angle > 0.25 ? (int)fmin(angle / 0.25 + 1, TURNS_PER_STEP) : 1;
     double piece = h / pieces;
     quat q = *rotation;
-    if (body->inverse_mass == 0 || is_spherical(&body->inertia)) {
+    if (simple) {
         vec3 u = vec3_scale(*spin, piece / 2);
         for (int k = 0; k < pieces; k++) q = quat_unit(quat_mul((quat){1, u.x, u.y, u.z}, q));
         *rotation = q;
@@ -100,14 +96,14 @@ static void turn_freely(const body_inertia *body, double h, quat *rotation, vec3
 
 static void integrate_position(live *w, int slot) {
     if (slot == 0) return;
-    const model_body *b = &w->model->bodies[slot - 1];
+    const live_body *b = &w->body[slot - 1];
     if (!w->movable[slot] && !b->kinematic) return;
     live_velocity *v = &w->velocities[slot], *d = &w->moved[slot];
     motion *m = &w->motions[slot - 1];
     d->v += w->h * v->v, d->w += w->h * v->w;
     m->center = vec3_axpy(m->center, w->h, live_vec3(v->v));
     vec3 spin = live_vec3(v->w);
-    turn_freely(&b->inertia, w->h, &m->rotation, &spin);
+    turn_freely(&b->inertia, b->spherical, w->h, &m->rotation, &spin);
     if (!w->movable[slot]) return;
     lanes turned = live_lanes(spin);
     w->before[slot].w += turned - v->w;
