@@ -1,7 +1,7 @@
 /* Between contacts and batches: lanes of a batch from its contacts, and impulses back into them. */
 #include "sim/live.h"
 
-#define STEADY_PART    0.8
+#define STEADY_PART    0.9
 #define STEADY_SECONDS 0.25 /* in which a load becomes the usual one */
 
 static void set3(lanes3 *v, int lane, vec3 x) { v->x[lane] = x.x, v->y[lane] = x.y, v->z[lane] = x.z; }
