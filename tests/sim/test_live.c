@@ -443,7 +443,7 @@ static void pile(trial *t) {
     begin(t);
     add_floor(t);
     uint64_t seed = 7;
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 250; i++) {
         abut_body_def *b = add(t, i % 3 ? abut_shape_solid(t->box) : abut_shape_sphere(0.5),
                                (i % 5) * 1.1 - 2.2, (i / 5 % 5) * 1.1 - 2.2, 0.8 + 1.2 * (i / 25));
         b->rotation = support_rotation(&seed);
@@ -474,6 +474,7 @@ static uint64_t run_pile(int threads, bool scalar, int interrupt) {
         free(block);
     }
     uint64_t hash = abut_sim_hash(t.run);
+    assert_true(abut_live_step_times(t.run).batches >= 64); /* so many that workers share the solver */
     finish(&t);
     return hash;
 }

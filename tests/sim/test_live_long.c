@@ -1,0 +1,88 @@
+/* 10,000 steps of 300 hulls in a bin: the same bits for 1, 2 and 4 workers, and with a snapshot taken and
+ * restored in the middle. */
+#include "abut/live.h"
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HULLS = 300, POINTS = 16, STEPS = 10000 };
+
+typedef struct bin {
+    abut_solid *solids[HULLS];
+    abut_body_def bodies[HULLS + 5];
+    abut_model *model;
+    abut_context context;
+    abut_workers *workers;
+} bin;
+
+/* Points on a noisy sphere, as the benchmark's. */
+static void make_bodies(bin *b) {
+    uint64_t seed = 12345;
+    vec3 walls[5] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
+    for (int i = 0; i < 5; i++) {
+        b->bodies[i] = abut_default_body();
+        b->bodies[i].shape = abut_shape_halfspace(walls[i], i == 0 ? 0 : -3), b->bodies[i].fixed = true;
+    }
+    for (int i = 0; i < HULLS; i++) {
+        vec3 points[POINTS];
+        for (int k = 0; k < POINTS; k++)
+            points[k] = vec3_scale(support_direction(&seed), 0.5 * random_range(&seed, 0.9, 1.1));
+        assert_int_equal(abut_solid_hull(NULL, points, POINTS, &b->solids[i], NULL), ABUT_OK);
+        abut_body_def *d = &b->bodies[5 + i];
+        *d = abut_default_body();
+        d->shape = abut_shape_solid(b->solids[i]);
+        d->position = vec3_make(i % 5 * 1.15 - 2.3, i / 5 % 5 * 1.15 - 2.3, 0.7 + 1.15 * (i / 25));
+    }
+}
+
+static uint64_t run(bin *b, int threads, int interrupt) {
+    abut_error error = {0};
+    abut_world_def world = abut_default_world();
+    world.mode = ABUT_LIVE, world.bodies = b->bodies, world.body_count = HULLS + 5;
+    world.material.friction = (abut_friction){0.6, 0.6, 0, 0};
+    b->context = (abut_context){0}, b->workers = NULL;
+    if (threads > 1) {
+        b->workers = abut_workers_create(NULL, threads);
+        b->context.parallel = abut_workers_parallel(b->workers);
+    }
+    abut_live_options options = abut_default_live_options();
+    options.sleep = false;
+    abut_sim *sim = NULL;
+    if (abut_model_create(&b->context, &world, &b->model, &error) != ABUT_OK ||
+        abut_sim_create(&b->context, b->model, NULL, &sim, &error) != ABUT_OK)
+        fail_msg("%s", error.message);
+    abut_live_set_options(sim, &options);
+    for (int i = 1; i <= STEPS; i++) {
+        if (abut_sim_advance(sim, i / 60.0, &error) != ABUT_OK) fail_msg("%s", error.message);
+        if (i != interrupt) continue;
+        size_t size = abut_sim_snapshot_size(sim);
+        void *block = malloc(size);
+        abut_sim_snapshot(sim, block);
+        abut_sim_free(sim);
+        if (abut_sim_create_at(&b->context, b->model, NULL, block, size, &sim, &error) != ABUT_OK)
+            fail_msg("%s", error.message);
+        abut_live_set_options(sim, &options);
+        free(block);
+    }
+    uint64_t hash = abut_sim_hash(sim);
+    abut_sim_free(sim);
+    abut_model_free(b->model);
+    abut_workers_destroy(b->workers);
+    return hash;
+}
+
+static void test_same_bits(void **state) {
+    (void)state;
+    static bin b;
+    make_bodies(&b);
+    uint64_t hash = run(&b, 1, 0);
+    assert_int_equal(run(&b, 2, STEPS / 2), hash);
+    assert_int_equal(run(&b, 4, 0), hash);
+    for (int i = 0; i < HULLS; i++) abut_solid_free(NULL, b.solids[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
