@@ -128,15 +128,17 @@ static bool edge_edge(void *user, int32_t i, int32_t j) {
     if (sine < flat) return true;
     n = vec3_scale(n, 1 / sine);
     if (fabs(vec3_dot(n, vec3_sub(pose_point(c->b_in_a, eb.p), ea.p))) > c->reach) return true;
-    double plus = wedge_excess(sa, i, n), minus = wedge_excess(sa, i, vec3_neg(n));
-    double sign = plus <= minus ? 1 : -1;
     /* the normal turns faster than the edges where they are nearly parallel */
-    if (c->turn < 0.5 * sine) {
-        double most = flat + c->turn + 2 * c->turn / sine;
+    double most = c->turn < 0.5 * sine ? flat + c->turn + 2 * c->turn / sine : INFINITY;
+    double plus = wedge_excess(sa, i, n), minus = wedge_excess(sa, i, vec3_neg(n));
+    for (int k = 0; k < 2; k++) { /* sharp edges can come to face each other either way */
+        double sign = (plus <= minus) == (k == 0) ? 1 : -1, excess = sign > 0 ? plus : minus;
         vec3 nb = quat_unrotate(c->b_in_a.rotation, vec3_scale(n, -sign));
-        if (fmin(plus, minus) > most || wedge_excess(sb, j, nb) > most) return true;
+        if (k == 1 && !(isfinite(most) && excess <= most)) break;
+        if (excess > most || wedge_excess(sb, j, nb) > most) continue;
+        if (!push(c, ea, feature(FEATURE_EDGE, i), eb, feature(FEATURE_EDGE, j), sign)) return false;
     }
-    return push(c, ea, feature(FEATURE_EDGE, i), eb, feature(FEATURE_EDGE, j), sign);
+    return true;
 }
 
 static bool collect_solids(collector *c) {

@@ -36,8 +36,9 @@ typedef struct exact_near {
     int a, b; /* local */
     double gap, rate;
     bool touching;
-    bool may_close;  /* in the step at work */
-    double join_gap; /* at which a pair that stays at zero counts as joined */
+    bool may_close;   /* in the step at work */
+    double join_gap;  /* at which a pair that stays at zero counts as joined, */
+    bool join_beside; /* whether or not its features face each other then */
 } exact_near;
 
 /* A touching place at work: the group's contact, and where it came from. */

@@ -215,6 +215,15 @@ static bool comes_back(exact *x, int64_t item, sample a, sample b, sample *root)
     return comes_to_face(x, item, b, root);
 }
 
+/* A pair that was let go at zero, face to face, and is pressed again before it was apart: however deep it
+ * would be at the end of the step. */
+static bool let_go(exact *x, int64_t item, double t0, const sample *b) {
+    double epsilon = x->model->tolerance.touching;
+    sample start;
+    if (b->g > -1e-3 * epsilon || fabs(x->nears.data[item].gap) > epsilon) return false;
+    return probe_gap(x, item, t0, &start) && start.faces;
+}
+
 /* Gaps of pairs that do not touch. */
 static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
     if (exact_place_dense(x, t1, NULL) != ABUT_OK) return;
@@ -228,15 +237,15 @@ static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
         bool stays;
         if (find_start(x, i, &b, &a, &stays)) {
             if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
-        } else if (stays && b.faces) {
-            /* in contact all the time, beside its features until now; or let go a moment ago, and pressed
-             * again before it was apart */
-            sample start;
-            bool faced = probe_gap(x, i, t0, &start) && start.faces;
-            n->join_gap = (faced ? -1e-3 : 1e-3) * x->model->tolerance.touching;
-            if (b.g <= n->join_gap) consider(best, EXACT_JOINS, i, b.t);
+        } else if (let_go(x, i, t0, &b)) {
+            n->join_gap = -1e-3 * x->model->tolerance.touching, n->join_beside = true;
+            consider(best, EXACT_JOINS, i, b.t);
+        } else if (stays && b.faces && b.g <= 1e-3 * x->model->tolerance.touching) {
+            /* in contact all the time, beside its features until now */
+            n->join_gap = 1e-3 * x->model->tolerance.touching, n->join_beside = false;
+            consider(best, EXACT_JOINS, i, b.t);
         } else if (comes_back(x, i, a, b, &root)) {
-            n->join_gap = x->model->tolerance.touching;
+            n->join_gap = x->model->tolerance.touching, n->join_beside = false;
             consider(best, EXACT_JOINS, i, root.t);
         }
     }
@@ -261,7 +270,8 @@ static double bisect(exact *x, int64_t item, holds *f, double t0, double t1) {
 
 static bool joins(exact *x, int64_t item, double t) {
     sample s;
-    return probe_gap(x, item, t, &s) && s.faces && s.g <= x->nears.data[item].join_gap;
+    const exact_near *n = &x->nears.data[item];
+    return probe_gap(x, item, t, &s) && (s.faces || n->join_beside) && s.g <= n->join_gap;
 }
 
 static bool leaves(exact *x, int64_t item, double t) {

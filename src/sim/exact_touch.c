@@ -11,7 +11,8 @@ static int64_t find_touch(const exact *x, int64_t old_count, const exact_near *n
         const group_contact *c = &x->contacts.data[i];
         if (c->a == n->a && c->b == n->b && !smooth_is_pair(&n->pair) &&
             same_feature(x->touches.data[i].pair.fa, n->pair.fa) &&
-            same_feature(x->touches.data[i].pair.fb, n->pair.fb))
+            same_feature(x->touches.data[i].pair.fb, n->pair.fb) &&
+            x->touches.data[i].pair.sign == n->pair.sign)
             return i;
     }
     return -1;
