@@ -1,12 +1,32 @@
-/* The contacts of a run as the user sees them: touching places of a pair with one normal are one region, with
- * its points, forces, dimension, area and centre of pressure. */
+/* The contacts of a run as the user sees them: touching places of a pair with one normal, between the same
+ * two faces, are one region, with its points, forces, dimension, area and centre of pressure. */
+#include "contact/flat.h"
 #include "sim/exact.h"
 #include "sim/live.h"
 
-/* Places of one region: the same two bodies, one normal, one plane. */
-static bool same_region(const group_contact *c, const group_contact *d, double epsilon) {
+static const contact_shape *shape_of(const exact *x, int local) {
+    return &x->model->bodies[x->bodies[local]].shape;
+}
+
+/* The faces that lie on each other at a touch; -1 where there is none. */
+static void faces_of(const exact *x, int64_t place, int32_t faces[2]) {
+    const group_contact *c = &x->contacts.data[place];
+    const near_pair *p = &x->touches.data[place].pair;
+    vec3 n = c->point.normal;
+    faces[0] = flat_face(shape_of(x, c->a), p->fa, quat_unrotate(x->motions[c->a].rotation, vec3_neg(n)));
+    faces[1] = flat_face(shape_of(x, c->b), p->fb, quat_unrotate(x->motions[c->b].rotation, n));
+}
+
+/* Places of one region: the same two bodies, one normal, one plane, the same faces. */
+static bool same_region(const exact *x, int64_t i, int64_t j) {
+    const group_contact *c = &x->contacts.data[i], *d = &x->contacts.data[j];
     if (c->a != d->a || c->b != d->b || vec3_distance(c->point.normal, d->point.normal) > 1e-5) return false;
-    return fabs(vec3_dot(c->point.normal, vec3_sub(c->point.at, d->point.at))) <= 16 * epsilon;
+    if (fabs(vec3_dot(c->point.normal, vec3_sub(c->point.at, d->point.at))) >
+        16 * x->model->tolerance.touching)
+        return false;
+    int32_t f[2], g[2];
+    faces_of(x, i, f), faces_of(x, j, g);
+    return f[0] == g[0] && f[1] == g[1];
 }
 
 /* Twice the signed area of the triangle, seen along n. */
@@ -108,7 +128,7 @@ static bool fill_region(exact *x, int64_t first, bool *taken, region *r) {
     if (!points || !touches || !order || !stack || !r->points || !r->normals || !r->forces) return false;
     for (int64_t i = first; i < n; i++) {
         const group_contact *c = &x->contacts.data[i];
-        if (taken[i] || !same_region(&x->contacts.data[first], c, x->model->tolerance.touching)) continue;
+        if (taken[i] || !same_region(x, first, i)) continue;
         taken[i] = true;
         touches[r->count] = (int)i;
         points[r->count++] = c->point.at;
@@ -123,6 +143,21 @@ static bool fill_region(exact *x, int64_t first, bool *taken, region *r) {
         r->forces[i] = vec3_axpy(l->friction, l->normal, c->point.normal);
     }
     return true;
+}
+
+/* A region between two faces has their names and the area they share; the hull of its points is no more than
+ * a bound. */
+static void measure_region(const exact *x, int64_t first, abut_contact *out) {
+    const group_contact *c = &x->contacts.data[first];
+    int32_t faces[2];
+    double area;
+    faces_of(x, first, faces);
+    if (faces[0] < 0 || faces[1] < 0) return;
+    out->entity[0] = (abut_entity){ABUT_ENTITY_FACE, faces[0]};
+    out->entity[1] = (abut_entity){ABUT_ENTITY_FACE, faces[1]};
+    if (flat_area(shape_of(x, c->a), faces[0], &x->motions[c->a], shape_of(x, c->b), faces[1],
+                  &x->motions[c->b], c->point.normal, &area))
+        out->area = area;
 }
 
 /* Points, normals and forces go behind each other in the run's array; pointers are set when it no longer
@@ -143,7 +178,10 @@ static bool store_region(exact *x, int64_t first, const region *r) {
                         .area = hull_area(r),
                         .center_of_pressure = center_of_pressure(r),
                         .determined = r->determined};
-    if (out.dimension < 2) out.area = 0;
+    if (out.dimension < 2)
+        out.area = 0;
+    else
+        measure_region(x, first, &out);
     if (!array_push(context, &run->contacts, out)) return false;
     const vec3 *lists[] = {r->points, r->normals, r->forces};
     for (int k = 0; k < 3; k++)

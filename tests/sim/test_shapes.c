@@ -161,6 +161,61 @@ static void a_cavity_holds_every_shape(void **state) {
     }
 }
 
+/* Regions are those of the faces: an L on a table has the area of the L, on a U below it what both share, a
+ * box over the rim of the table the part that lies on it; a chair has four feet. */
+static void regions_have_their_true_area(void **state) {
+    (void)state;
+    const char ell[] = "solid.prism {{{0, 0}, {1, 0}, {1, 0.4}, {0.4, 0.4}, {0.4, 1}, {0, 1}}, 0.2}";
+    const char u[] =
+        "solid.prism {{{0, 0}, {1, 0}, {1, 1}, {0.8, 1}, {0.8, 0.2}, {0.2, 0.2}, {0.2, 1}, {0, 1}}, "
+        "0.4}";
+    const struct {
+        const char *below, *above, *place;
+        double area;
+        int regions;
+    } cases[] = {{"halfspace { normal = {0, 0, 1}, offset = 0.2 }", ell, "{0, 0, 0.3}", 0.64, 1},
+                 {u, ell, "{0, 0, 0.3}", 0.2 + 0.2 * 0.8 + 0.2 * 0.2, 1},
+                 {u, "solid.box {0.4, 0.4, 0.2}", "{0.1, 0.5, 0.3}", 0.2 * 0.4, 1},
+                 {u, "solid.box {1, 0.4, 0.2}", "{0.5, 0.7, 0.3}", 2 * 0.2 * 0.4, 1},
+                 {"solid.box {1, 1, 0.4}", "cylinder {0.3, 0.2}", "{0, 0, 0.3}", 0, 1},
+                 {"halfspace { normal = {0, 0, 1}, offset = 0.2 }", "cylinder {0.3, 0.2}", "{0, 0, 0.3}",
+                  3.141592653589793 * 0.09, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[1024];
+        trial t;
+        snprintf(text, sizeof text,
+                 "body { shape = %s, fixed = true }\nmaterial { friction = 0.5 }\nbody { shape = %s, "
+                 "position = %s }",
+                 cases[i].below, cases[i].above, cases[i].place);
+        start(&t, text);
+        const abut_contact *contacts;
+        int count = abut_sim_contacts(t.sim, &contacts);
+        assert_int_equal(count, cases[i].regions);
+        assert_int_equal(contacts[0].dimension, 2);
+        assert_int_equal(contacts[0].entity[0].kind, ABUT_ENTITY_FACE);
+        assert_int_equal(contacts[0].entity[1].kind, ABUT_ENTITY_FACE);
+        if (cases[i].area > 0) close_to(contacts[0].area, cases[i].area, 1e-12);
+        finish(&t);
+    }
+    trial t = {0};
+    abut_error error = {0};
+    static const char chair[] = FLOOR "body { shape = solid.mesh { file = 'meshes/chair.obj' }, mass = 4 }";
+    if (abut_scene_read(NULL, chair, strlen(chair), "test.lua", ABUT_SOURCE "/scenes", NULL, &t.scene,
+                        &error) != ABUT_OK ||
+        abut_model_create(NULL, abut_scene_world(t.scene), &t.model, &error) != ABUT_OK ||
+        abut_sim_create(NULL, t.model, NULL, &t.sim, &error) != ABUT_OK)
+        fail_msg("%s", error.message);
+    const abut_contact *contacts;
+    double force = 0;
+    assert_int_equal(abut_sim_contacts(t.sim, &contacts), 4);
+    for (int i = 0; i < 4; i++) {
+        close_to(contacts[i].area, 0.04 * 0.04, 1e-12);
+        for (int k = 0; k < contacts[i].point_count; k++) force += fabs(contacts[i].forces[k].z);
+    }
+    close_to(force, 4 * 9.81, 1e-9);
+    finish(&t);
+}
+
 static void make(const char *text, bool separate, abut_scene **scene, abut_model **model) {
     abut_error error = {0};
     abut_scene_options options = {.separate = separate};
@@ -280,6 +335,7 @@ int main(void) {
         cmocka_unit_test(cylinders_stand),
         cmocka_unit_test(a_log_lies_on_two),
         cmocka_unit_test(a_cavity_holds_every_shape),
+        cmocka_unit_test(regions_have_their_true_area),
         cmocka_unit_test(overlap_of_every_pair_is_measured),
         cmocka_unit_test(overlapping_bodies_are_pushed_apart),
         cmocka_unit_test(ambiguous_contacts_are_listed),
