@@ -32,7 +32,7 @@ typedef struct direct {
     uint8_t *state;
     row *plain;
 } direct;
-enum { FRICTION1 = 100, FRICTION2, TWIST };
+enum { FRICTION1 = 100, FRICTION2, TWIST, ROLL1, ROLL2 };
 
 /* Local numbers: movable bodies first, immovable ones as they come. */
 static int local(direct *d, int body) {
@@ -86,6 +86,34 @@ static vec3 slip_of(const live *w, const live_contact *c, vec3 ra, vec3 rb) {
     return vec3_axpy(u, -vec3_dot(u, c->normal), c->normal);
 }
 
+static live_hinge_row spin_row(const live_contact *c, vec3 axis, double impulse) {
+    live_hinge_row r = contact_row(c, vec3_zero(), vec3_zero(), axis);
+    r.r.ja = (spatial){vec3_zero(), axis}, r.r.jb = (spatial){vec3_zero(), vec3_neg(axis)};
+    r.impulse = impulse;
+    return r;
+}
+
+static void add_friction(direct *d, const live_contact *c, int entry, vec3 ra, vec3 rb, vec3 t1) {
+    const abut_friction *f = &live_material(d->w, c->a, c->b)->friction;
+    vec3 t2 = vec3_cross(c->normal, t1);
+    if (f->stick > 0) {
+        live_hinge_row f1 = contact_row(c, ra, rb, t1), f2 = contact_row(c, ra, rb, t2);
+        f1.impulse = vec3_dot(c->friction, t1), f2.impulse = vec3_dot(c->friction, t2);
+        add_row(d, f1, entry, FRICTION1), add_row(d, f2, entry, FRICTION2);
+    }
+    if ((f->stick > 0 && c->count > 1) || f->spinning > 0)
+        add_row(d, spin_row(c, c->normal, c->twist), entry, TWIST);
+    if (f->rolling > 0) {
+        /* along the rolling, so that the box of bounds acts as the cone */
+        vec3 spin =
+            vec3_sub(live_vec3(d->w->velocities[c->a + 1].w), live_vec3(d->w->velocities[c->b + 1].w));
+        spin = vec3_axpy(spin, -vec3_dot(spin, c->normal), c->normal);
+        vec3 s1 = vec3_length(spin) > 1e-6 ? vec3_unit(spin) : t1, s2 = vec3_cross(c->normal, s1);
+        add_row(d, spin_row(c, s1, vec3_dot(c->rolling, s1)), entry, ROLL1);
+        add_row(d, spin_row(c, s2, vec3_dot(c->rolling, s2)), entry, ROLL2);
+    }
+}
+
 static void add_contact(direct *d, int entry) {
     live *w = d->w;
     live_contact *c = &w->contacts.data[w->island_contacts.data[d->island->first_contact + entry]];
@@ -104,15 +132,7 @@ static void add_contact(direct *d, int entry) {
     vec3 ra = vec3_sub(middle, ca), rb = vec3_sub(middle, cb), slip = slip_of(w, c, ra, rb);
     double speed = vec3_length(slip);
     vec3 t1 = speed > 1e-6 * w->size ? vec3_scale(slip, 1 / speed) : vec3_orthogonal(c->normal);
-    vec3 t2 = vec3_cross(c->normal, t1);
-    if (live_material(w, c->a, c->b)->friction.stick == 0) return;
-    live_hinge_row f1 = contact_row(c, ra, rb, t1), f2 = contact_row(c, ra, rb, t2), couple = f1;
-    f1.impulse = vec3_dot(c->friction, t1), f2.impulse = vec3_dot(c->friction, t2);
-    couple.r.ja = (spatial){vec3_zero(), c->normal},
-    couple.r.jb = (spatial){vec3_zero(), vec3_neg(c->normal)};
-    couple.impulse = c->twist;
-    add_row(d, f1, entry, FRICTION1), add_row(d, f2, entry, FRICTION2);
-    if (c->count > 1 || live_material(w, c->a, c->b)->friction.spinning > 0) add_row(d, couple, entry, TWIST);
+    add_friction(d, c, entry, ra, rb, t1);
 }
 
 /* ---- bounds of friction from normal impulses */
@@ -147,7 +167,9 @@ static bool update_bounds(direct *d) {
             &w->contacts.data[w->island_contacts.data[d->island->first_contact + d->manifold_of[i]]];
         const abut_friction *f = &live_material(w, c->a, c->b)->friction;
         double mu = c->flags & LIVE_SLIPS ? f->slide : f->stick;
-        double limit = d->part_of[i] == TWIST ? mu * couple + f->spinning * pressure : mu * pressure;
+        double limit = d->part_of[i] == TWIST   ? mu * couple + f->spinning * pressure
+                       : d->part_of[i] >= ROLL1 ? f->rolling * pressure
+                                                : mu * pressure;
         changed |= fabs(limit - d->hi[i]) > 1e-9 * (limit + fabs(d->hi[i]));
         d->lo[i] = -limit, d->hi[i] = limit;
     }
@@ -159,7 +181,7 @@ static bool update_bounds(direct *d) {
 static bool allocate(direct *d, arena *memory) {
     size_t bodies = 2 * (size_t)d->island->body_count +
                     2 * (size_t)(d->island->contact_count + d->island->hinge_count) + 2;
-    size_t rows = (size_t)d->island->points + 3 * (size_t)d->island->contact_count +
+    size_t rows = (size_t)d->island->points + 5 * (size_t)d->island->contact_count +
                   LIVE_HINGE_ROWS * (size_t)d->island->hinge_count + 1;
     d->body_of = arena_alloc(memory, bodies, sizeof *d->body_of);
     d->motions = arena_alloc(memory, bodies, sizeof *d->motions);
@@ -266,13 +288,15 @@ static void keep_impulses(direct *d) {
             &w->contacts.data[w->island_contacts.data[d->island->first_contact + d->manifold_of[i]]];
         if (d->part_of[i] == 0) {
             c->flags &= ~(LIVE_TOUCHING | LIVE_SLIPS);
-            c->friction = vec3_zero(), c->twist = 0;
+            c->friction = c->rolling = vec3_zero(), c->twist = 0;
         }
         if (d->part_of[i] < FRICTION1) {
             c->points[d->part_of[i]].normal = d->z[i];
             if (d->z[i] > 0) c->flags |= LIVE_TOUCHING;
         } else if (d->part_of[i] == TWIST) {
             c->twist = d->z[i];
+        } else if (d->part_of[i] >= ROLL1) {
+            c->rolling = vec3_axpy(c->rolling, d->z[i], d->row[i].r.ja.angular);
         } else {
             c->friction = vec3_axpy(c->friction, d->z[i], d->row[i].r.ja.linear);
             if (d->hi[i] > 0 && fabs(d->z[i]) >= d->hi[i] * (1 - 1e-9)) c->flags |= LIVE_SLIPS;

@@ -3,7 +3,7 @@
 #include "sim/live.h"
 
 #define STILL_SECONDS 0.5
-enum { EASY_ROWS = 24, EASY_BUDGET = 96 };
+enum { EASY_ROWS = 30, EASY_BUDGET = 120 };
 
 static int find(int32_t *parent, int i) {
     while (parent[i] != i) parent[i] = parent[parent[i]], i = parent[i];
@@ -123,7 +123,7 @@ static bool list_members(live *w) {
 
 /* ---- who is solved directly */
 
-/* The rows of an island: points, two of friction and one of twist for each manifold, eight for each hinge at
+/* The rows of an island: points, at most five of friction for each manifold, eight for each hinge at
  * most.  Hinges and unequal masses are what Gauss-Seidel converges slowly for; a few small islands are solved
  * directly because it costs nothing. */
 static void choose_direct(live *w) {
@@ -131,9 +131,11 @@ static void choose_direct(live *w) {
     w->times.islands_awake = w->times.direct_islands = 0;
     for (int64_t i = 0; i < w->islands.count; i++) {
         live_island *s = &w->islands.data[i];
-        int rows = s->points + 3 * s->contact_count + 8 * s->hinge_count;
+        int rows = s->points + 5 * s->contact_count + 8 * s->hinge_count;
         bool hard = s->hinge_count > 0 || (s->contact_count > 1 && s->heaviest > 3 * s->lightest);
-        s->direct = s->awake && rows > 0 && rows <= w->options.direct_rows;
+        /* hinges alone make a sparse problem, whose cost grows with its rows */
+        int most = s->contact_count ? w->options.direct_rows : 10 * w->options.direct_rows;
+        s->direct = s->awake && rows > 0 && rows <= most;
         if (s->direct && !hard) {
             easy += rows;
             s->direct = rows <= EASY_ROWS && easy <= EASY_BUDGET && w->options.direct_rows > 0;

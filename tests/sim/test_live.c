@@ -53,16 +53,18 @@ static bool count_event(void *user, const abut_event *e) {
     return true;
 }
 
-static void start(trial *t) {
+static void start_with(trial *t, const abut_hinge_def *hinges, int hinge_count) {
     abut_error error = {0};
     t->world.bodies = t->bodies, t->world.body_count = t->count;
-    t->world.hinges = t->hinges, t->world.hinge_count = t->hinge_count;
+    t->world.hinges = hinges, t->world.hinge_count = hinge_count;
     abut_sim_options options = {.user = t, .event = count_event};
     if (abut_model_create(&t->context, &t->world, &t->model, &error) != ABUT_OK ||
         abut_sim_create(&t->context, t->model, &options, &t->run, &error) != ABUT_OK)
         fail_msg("%s", error.message);
     abut_live_set_options(t->run, &t->options);
 }
+
+static void start(trial *t) { start_with(t, t->hinges, t->hinge_count); }
 
 static void steps(trial *t, int count) {
     abut_error error = {0};
@@ -171,6 +173,28 @@ static void test_slope(void **state) {
     close_to(slide(1.02, 2, 0), 0, 5e-3);
     /* and what slides has friction to half a percent of its weight along the slope: 0.005 g sin t^2 / 2 */
     close_to(slide(0.98, 2, 0), a * 2 + a * 2 * h / 2, 0.005 * 9.81 * sin(ANGLE_30) * 2);
+}
+
+/* A ball that rolls at 1 m/s with rolling resistance b: b m g = torque, so it slows down by
+ * b g / (r (1 + 2/5)); directly and by batches. */
+static void test_rolling_resistance(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        trial t;
+        begin(&t);
+        if (k) t.options.direct_rows = 0;
+        t.world.material.friction.rolling = 0.01;
+        add_floor(&t);
+        abut_body_def *b = add(&t, abut_shape_sphere(0.5), 0, 0, 0.5);
+        b->velocity.x = 1, b->spin.y = 2;
+        start(&t);
+        steps(&t, 120);
+        double d = 0.01 * 9.81 / (0.5 * 1.4);
+        close_to(abut_sim_motion(t.run, 1).velocity.x, 1 - 2 * d, k ? 1e-2 : 1e-4);
+        steps(&t, 480);
+        close_to(abut_sim_motion(t.run, 1).velocity.x, 0, 1e-4);
+        finish(&t);
+    }
 }
 
 /* ---- impacts */
@@ -296,6 +320,32 @@ static void test_hinges(void **state) {
         }
         finish(&t);
     }
+}
+
+/* A chain of 60 links on ball hinges, let go level (more rows than a contact problem may have, but a sparse
+ * problem): no hinge opens by more than a hundredth of a link. */
+static void test_chain(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    static abut_hinge_def hinges[60];
+    for (int i = 0; i < 60; i++) {
+        add(&t, abut_shape_sphere(0.05), 0.2 * (i + 0.5), 0, 0)->group = 1;
+        hinges[i] = abut_default_hinge();
+        hinges[i].kind = ABUT_HINGE_BALL, hinges[i].a = i, hinges[i].b = i - 1;
+        hinges[i].at = vec3_make(0.2 * i, 0, 0);
+    }
+    start_with(&t, hinges, 60);
+    steps(&t, 60);
+    motion *m = run_motions(t.run->state);
+    for (int i = 0; i < 60; i++) {
+        row rows[HINGE_MAX_ROWS];
+        const hinge *h = &t.model->hinges[i].h;
+        int n = hinge_rows(h, &m[h->a], h->b >= 0 ? &m[h->b] : NULL, 0, rows);
+        for (int k = 0; k < n; k++)
+            if (!(fabs(rows[k].error) < 2e-3)) fail_msg("hinge %d, row %d: %g", i, k, rows[k].error);
+    }
+    finish(&t);
 }
 
 /* A motor of bounded torque turns a wheel up to its speed: torque / inertia for so long, then no more.  A
@@ -553,15 +603,26 @@ static void test_no_allocation(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heavy_on_light), cmocka_unit_test(test_doubling_tower),
-        cmocka_unit_test(test_stack),          cmocka_unit_test(test_slope),
-        cmocka_unit_test(test_cradle),         cmocka_unit_test(test_nine_on_one),
-        cmocka_unit_test(test_free_body),      cmocka_unit_test(test_pendulum),
-        cmocka_unit_test(test_hinges),         cmocka_unit_test(test_motor_and_limit),
-        cmocka_unit_test(test_break),          cmocka_unit_test(test_bullet),
-        cmocka_unit_test(test_casts),          cmocka_unit_test(test_switch),
-        cmocka_unit_test(test_same_bits),      cmocka_unit_test(test_sleep_and_wake),
-        cmocka_unit_test(test_memory),         cmocka_unit_test(test_no_allocation),
+        cmocka_unit_test(test_heavy_on_light),
+        cmocka_unit_test(test_doubling_tower),
+        cmocka_unit_test(test_stack),
+        cmocka_unit_test(test_slope),
+        cmocka_unit_test(test_rolling_resistance),
+        cmocka_unit_test(test_cradle),
+        cmocka_unit_test(test_nine_on_one),
+        cmocka_unit_test(test_free_body),
+        cmocka_unit_test(test_pendulum),
+        cmocka_unit_test(test_hinges),
+        cmocka_unit_test(test_motor_and_limit),
+        cmocka_unit_test(test_break),
+        cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_bullet),
+        cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_switch),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_sleep_and_wake),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_no_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
