@@ -30,6 +30,7 @@ typedef struct contact_shape {
     int element_count;
     box_tree vertices, edges, faces; /* solids; of a surface, faces are its patches */
     smooth_samples *smooth;          /* surfaces */
+    const abut_surface *atlas;       /* the surface; of an ellipsoid that meets one: its own */
 } contact_shape;
 
 abut_status contact_shape_create(const abut_context *context, const abut_shape *shape, vec3 center,

@@ -67,7 +67,7 @@ static void find_edges(const abut_surface *surface, int patch, smooth_sample *s)
 }
 
 static abut_status sample_patches(const abut_context *context, contact_shape *shape, abut_error *error) {
-    const abut_surface *surface = shape->shape.surface;
+    const abut_surface *surface = shape->atlas;
     int patches = abut_surface_patch_count(surface), total = 0;
     sampler s;
     smooth_samples *all = mem_calloc(context, 1, sizeof *all);
@@ -111,10 +111,14 @@ void smooth_shape_free(const abut_context *context, contact_shape *shape) {
     if (all->first) mem_free(context, all->first, (size_t)all->patch_count + 1, sizeof *all->first);
     mem_free(context, all, 1, sizeof *all);
     shape->smooth = NULL;
+    if (shape->shape.kind != ABUT_SHAPE_SURFACE)
+        abut_surface_free(context, (abut_surface *)(uintptr_t)shape->atlas);
+    shape->atlas = NULL;
 }
 
-abut_status smooth_shape_make(const abut_context *context, contact_shape *s, abut_error *error) {
-    const abut_surface *surface = s->shape.surface;
+/* Boxes, samples and bounds from the atlas of a shape. */
+static abut_status make(const abut_context *context, contact_shape *s, abut_error *error) {
+    const abut_surface *surface = s->atlas;
     int patches = abut_surface_patch_count(surface);
     box *boxes = mem_alloc(context, (size_t)patches, sizeof *boxes);
     if (!boxes) return fail_memory(error);
@@ -126,13 +130,34 @@ abut_status smooth_shape_make(const abut_context *context, contact_shape *s, abu
     }
     bool fine = box_tree_build(context, boxes, patches, &s->faces);
     mem_free(context, boxes, (size_t)patches, sizeof *boxes);
-    abut_status status = fine ? sample_patches(context, s, error) : fail_memory(error);
-    if (status != ABUT_OK) {
+    return fine ? sample_patches(context, s, error) : fail_memory(error);
+}
+
+abut_status smooth_shape_make(const abut_context *context, contact_shape *s, abut_error *error) {
+    s->atlas = s->shape.surface;
+    abut_status status = make(context, s, error);
+    if (status == ABUT_OK)
+        s->bounds = s->faces.nodes[0].bounds;
+    else
         contact_shape_free(context, s);
-        return status;
+    return status;
+}
+
+abut_status smooth_shape_add(const abut_context *context, contact_shape *s, abut_error *error) {
+    if (s->shape.kind != ABUT_SHAPE_ELLIPSOID || s->atlas) return ABUT_OK;
+    abut_quadric q = abut_default_quadric(ABUT_PATCH_SPHERE);
+    q.axes = (mat3){{s->shape.axes.x, 0, 0}, {0, s->shape.axes.y, 0}, {0, 0, s->shape.axes.z}};
+    abut_surface *surface = NULL;
+    abut_status status = abut_surface_quadric(context, &q, &surface, error);
+    s->atlas = surface;
+    double radius = s->radius;
+    if (status == ABUT_OK) status = make(context, s, error);
+    s->radius = radius;
+    if (status != ABUT_OK && !s->smooth) {
+        abut_surface_free(context, surface);
+        s->atlas = NULL;
     }
-    s->bounds = s->faces.nodes[0].bounds;
-    return ABUT_OK;
+    return status;
 }
 
 /* ---- evaluating */
@@ -156,10 +181,9 @@ static bool evaluate_one(const contact_shape *x, const motion *mx, const element
                          const contact_shape *y, const motion *my, const element *e, contact_feature f,
                          double slack, placed *out, patch_place *place) {
     double t = 0;
-    bool found =
-        e->kind == ELEMENT_PLANE
-            ? patch_plane(x->shape.surface, patch, mx, e, my, slack, &out->point, &out->inside, place)
-            : patch_point(x->shape.surface, patch, mx, e, my, slack, &out->point, &out->inside, place, &t);
+    bool found = e->kind == ELEMENT_PLANE
+                     ? patch_plane(x->atlas, patch, mx, e, my, slack, &out->point, &out->inside, place)
+                     : patch_point(x->atlas, patch, mx, e, my, slack, &out->point, &out->inside, place, &t);
     out->faces = found && out->inside && other_faces(y, my, e, f, patch, &out->point, t, slack);
     return found;
 }
@@ -167,8 +191,8 @@ static bool evaluate_one(const contact_shape *x, const motion *mx, const element
 static bool evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                      const motion *mb, double slack, placed *out) {
     if (pair->a.kind == ELEMENT_PATCH && pair->b.kind == ELEMENT_PATCH) {
-        bool found = patch_patch(a->shape.surface, &pair->a, ma, b->shape.surface, &pair->b, mb, slack,
-                                 &out->point, &out->inside, out->places);
+        bool found = patch_patch(a->atlas, &pair->a, ma, b->atlas, &pair->b, mb, slack, &out->point,
+                                 &out->inside, out->places);
         out->faces = found && out->inside;
         return found;
     }
@@ -198,7 +222,7 @@ static const double extended = 2e-9;
 
 static bool is_outside(const contact_shape *s, const element *e, const patch_place *place) {
     return e->kind == ELEMENT_PATCH &&
-           abut_surface_outside(s->shape.surface, (abut_surface_point){e->patch, place->u, place->v}, NULL) >
+           abut_surface_outside(s->atlas, (abut_surface_point){e->patch, place->u, place->v}, NULL) >
                extended;
 }
 
@@ -215,7 +239,7 @@ static int move_to(const contact_shape *s, element *e, contact_feature *f, const
     abut_surface_point at = {e->patch, place->u, place->v};
     double rate[2] = {place->u_rate, place->v_rate};
     int crossings = 0;
-    abut_status status = abut_surface_settle(s->shape.surface, &at, rate, NULL, &crossings, NULL);
+    abut_status status = abut_surface_settle(s->atlas, &at, rate, NULL, &crossings, NULL);
     e->patch = at.patch, e->u = at.u, e->v = at.v;
     f->id = at.patch;
     return status == ABUT_OK ? crossings : -1;
@@ -229,7 +253,7 @@ static bool descend(near_pair *pair, const contact_shape *a, const motion *ma, c
     if (plane->kind != ELEMENT_PLANE) return false;
     const motion *m = first ? ma : mb, *mp = first ? mb : ma;
     vec3 n = quat_unrotate(m->rotation, quat_rotate(mp->rotation, plane->d));
-    return patch_descend((first ? a : b)->shape.surface, first ? &pair->a : &pair->b, n, flat);
+    return patch_descend((first ? a : b)->atlas, first ? &pair->a : &pair->b, n, flat);
 }
 
 static void set_walking(near_pair *pair, int walks) {

@@ -29,6 +29,8 @@ struct smooth_samples {
 
 /* Fills the tree, the samples, bounds and radius of a shape that is a surface. */
 abut_status smooth_shape_make(const abut_context *context, contact_shape *shape, abut_error *error);
+/* The same for an ellipsoid, which then meets surfaces as one of six patches; nothing for other shapes. */
+abut_status smooth_shape_add(const abut_context *context, contact_shape *shape, abut_error *error);
 void smooth_shape_free(const abut_context *context, contact_shape *shape);
 
 static inline bool smooth_is_pair(const near_pair *pair) {

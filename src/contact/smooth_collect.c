@@ -61,11 +61,11 @@ static bool is_beaten(const collector *c, const candidate *a) {
     int patch, other;
     for (int k = 0; k < 2; k++) {
         int edge = c->x->smooth->samples[a->sample_x].edge[k];
-        if (edge >= 0 && abut_surface_neighbour(c->x->shape.surface, a->i, edge, &patch, &other) &&
+        if (edge >= 0 && abut_surface_neighbour(c->x->atlas, a->i, edge, &patch, &other) &&
             is_nearer(c, patch, a->j, less))
             return true;
         edge = a->j >= 0 ? c->y->smooth->samples[a->sample_y].edge[k] : -1;
-        if (edge >= 0 && abut_surface_neighbour(c->y->shape.surface, a->j, edge, &patch, &other) &&
+        if (edge >= 0 && abut_surface_neighbour(c->y->atlas, a->j, edge, &patch, &other) &&
             is_nearer(c, a->i, patch, less))
             return true;
     }
@@ -251,7 +251,8 @@ static bool collect_surfaces(collector *c) {
 
 bool smooth_shapes_known(abut_shape_kind other) {
     return other == ABUT_SHAPE_NONE || other == ABUT_SHAPE_SURFACE || other == ABUT_SHAPE_HALFSPACE ||
-           other == ABUT_SHAPE_SPHERE || other == ABUT_SHAPE_CAPSULE || other == ABUT_SHAPE_SOLID;
+           other == ABUT_SHAPE_SPHERE || other == ABUT_SHAPE_CAPSULE || other == ABUT_SHAPE_SOLID ||
+           other == ABUT_SHAPE_ELLIPSOID;
 }
 
 bool smooth_collect(const abut_context *context, const contact_shape *a, const motion *ma,
@@ -269,9 +270,9 @@ bool smooth_collect(const abut_context *context, const contact_shape *a, const m
     if (c.y->shape.kind == ABUT_SHAPE_NONE) return true;
     /* places farther apart than this are on sides that look away from each other */
     if (c.y->shape.kind != ABUT_SHAPE_HALFSPACE) c.reach = fmin(reach, 0.25 * fmin(a->radius, b->radius));
-    bool fine = c.y->shape.kind == ABUT_SHAPE_SOLID     ? collect_solid(&c)
-                : c.y->shape.kind == ABUT_SHAPE_SURFACE ? collect_surfaces(&c)
-                                                        : collect_elements(&c);
+    bool fine = c.y->shape.kind == ABUT_SHAPE_SOLID ? collect_solid(&c)
+                : c.y->smooth                       ? collect_surfaces(&c)
+                                                    : collect_elements(&c);
     array_free(context, &c.candidates);
     map64_free(context, &c.known);
     array_free(context, &c.points);

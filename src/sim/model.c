@@ -1,6 +1,8 @@
 /* Compiling definitions to a model: every number is checked here, so that the clocks can trust it. */
 #include "sim/model.h"
 
+#include "contact/smooth.h"
+
 #include "solid/solid.h"
 
 #include <stdio.h>
@@ -203,6 +205,16 @@ static abut_status make_bodies(abut_model *m, const abut_world_def *w, abut_erro
     return check_names(m, error);
 }
 
+/* Where there are smooth surfaces, ellipsoids are surfaces too. */
+static abut_status make_atlases(abut_model *m, abut_error *error) {
+    bool any = false;
+    for (int i = 0; i < m->body_count; i++) any |= m->bodies[i].shape.shape.kind == ABUT_SHAPE_SURFACE;
+    abut_status status = ABUT_OK;
+    for (int i = 0; i < m->body_count && any && status == ABUT_OK; i++)
+        status = smooth_shape_add(&m->context, &m->bodies[i].shape, error);
+    return status;
+}
+
 /* ---- hinges and forces */
 
 static abut_status check_reference(const abut_model *m, const char *what, int a, int b, abut_error *error) {
@@ -400,6 +412,7 @@ abut_status abut_model_create(const abut_context *context, const abut_world_def 
     arena_init(&m->memory, &m->context);
     m->world = *world;
     status = make_bodies(m, world, error);
+    if (status == ABUT_OK) status = make_atlases(m, error);
     for (int i = 0; i < world->rolling_count && status == ABUT_OK; i++)
         status = model_place_rolling(m, &world->rollings[i], error);
     if (status == ABUT_OK) status = make_materials(m, world, error);

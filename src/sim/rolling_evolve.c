@@ -206,7 +206,7 @@ static void tell_point(const rolling *r) {
 
 static reduced_side side_of(const exact *x, int local, const element *e) {
     if (e->kind == ELEMENT_PATCH)
-        return (reduced_side){x->model->bodies[x->bodies[local]].shape.shape.surface,
+        return (reduced_side){x->model->bodies[x->bodies[local]].shape.atlas,
                               e->patch,
                               e->p,
                               {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};

@@ -69,7 +69,9 @@ static void a_sphere_of_patches_is_a_sphere(void **state) {
     contact_shape ball = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface}),
                   half = make((abut_shape){.kind = ABUT_SHAPE_HALFSPACE, .normal = {0, 0, 1}}),
                   small = make((abut_shape){.kind = ABUT_SHAPE_SPHERE, .radius = 0.5}),
-                  rod = make((abut_shape){.kind = ABUT_SHAPE_CAPSULE, .radius = 0.25, .length = 4});
+                  rod = make((abut_shape){.kind = ABUT_SHAPE_CAPSULE, .radius = 0.25, .length = 4}),
+                  round = make((abut_shape){.kind = ABUT_SHAPE_ELLIPSOID, .axes = {0.5, 0.5, 0.5}});
+    assert_int_equal(smooth_shape_add(NULL, &round, NULL), ABUT_OK);
     for (int i = 0; i < 200; i++) {
         vec3 c = vec3_make(random_range(&seed, -1, 1), random_range(&seed, -1, 1), 1.1);
         motion still = {.rotation = {1, 0, 0, 0}};
@@ -77,6 +79,7 @@ static void a_sphere_of_patches_is_a_sphere(void **state) {
         vec3 n = vec3_unit(support_vec(&seed, 1));
         motion at = anywhere(vec3_axpy(c, -1.6, n));
         check(&ball, &small, c, at, 0.1, n);
+        check(&ball, &round, c, at, 0.1, n);
         /* the rod lies along z: the ball is beside its middle part */
         vec3 side = vec3_unit(vec3_make(n.x, n.y, 0));
         motion lying = {
@@ -85,6 +88,7 @@ static void a_sphere_of_patches_is_a_sphere(void **state) {
         check(&ball, &rod, c, lying, 0.05, side);
     }
     contact_shape_free(NULL, &ball);
+    contact_shape_free(NULL, &round);
     abut_surface_free(NULL, surface);
 }
 
