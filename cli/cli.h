@@ -29,7 +29,9 @@ enum { EXIT_DONE = 0, EXIT_NOT_MET = 1, EXIT_WRONG = 2 };
     X(evaluate, "SURFACE [--patch N] [--at U,V] [--derivatives 0..3] [--smooth] [--refine N] [--json]",      \
       "a point of a smooth surface and its partial derivatives; without --at what the surface is")           \
     X(events, "REC [--json]", "every event: time, kind, bodies, entities, impulse")                          \
-    X(export, "REC --to glb|rib|usda|html|csv -o OUT [--begin T] [--end T] [--every N] [--json]",            \
+    X(export,                                                                                                \
+      "REC --to glb|rib|usda|html|csv -o OUT [--begin T] [--end T] [--every N] [--without-contacts] "        \
+      "[--json]",                                                                                            \
       "animation for other programs")                                                                        \
     X(index,                                                                                                 \
       "MESH [--method hybrid|autopartition|first] [--threads N] [-o INDEX] [--picture OUT.svg] [--json]",    \

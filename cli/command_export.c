@@ -45,13 +45,15 @@ static int export_to(const char *recording_path, const char *path, const abut_ex
 
 int command_export(int argc, char **argv) {
     const char *to = NULL, *path = NULL, *begin = NULL, *end = NULL, *every = NULL;
-    bool stop, json = false;
-    const cli_option list[] = {{.name = "--to", .value = &to},       {.name = "-o", .value = &path},
-                               {.name = "--begin", .value = &begin}, {.name = "--end", .value = &end},
-                               {.name = "--every", .value = &every}, {.name = "--json", .flag = &json}};
+    bool stop, json = false, bare = false;
+    const cli_option list[] = {
+        {.name = "--to", .value = &to},       {.name = "-o", .value = &path},
+        {.name = "--begin", .value = &begin}, {.name = "--end", .value = &end},
+        {.name = "--every", .value = &every}, {.name = "--without-contacts", .flag = &bare},
+        {.name = "--json", .flag = &json}};
     cli_call call = {.command = "export",
-                     .arguments =
-                         "REC --to glb|rib|usda|html|csv -o OUT [--begin T] [--end T] [--every N] [--json]",
+                     .arguments = "REC --to glb|rib|usda|html|csv -o OUT [--begin T] [--end T] [--every N] "
+                                  "[--without-contacts] [--json]",
                      .options = list,
                      .option_count = (int)(sizeof list / sizeof list[0]),
                      .least = 1,
@@ -70,9 +72,9 @@ int command_export(int argc, char **argv) {
         (end && !cli_number("export: --end", end, &options.end)) ||
         (every && !cli_integer("export: --every", every, 1, 1000000000, &n)))
         return EXIT_WRONG;
-    if (html && (begin || end || every))
-        return cli_complain(
-            "export: the page holds the whole recording; leave --begin, --end and --every away");
-    options.every = n;
+    if (html && (begin || end || every || bare))
+        return cli_complain("export: the page holds the whole recording; leave --begin, --end, --every and "
+                            "--without-contacts away");
+    options.every = n, options.without_contacts = bare;
     return export_to(call.positional[0], path, &options, html, json);
 }

@@ -36,9 +36,10 @@ ABUT_API const char *abut_export_name(abut_export_format format);
 
 typedef struct abut_export_options {
     abut_export_format format;
-    double begin, end; /* of the recording's time, seconds; the whole by default */
-    int64_t every;     /* takes each `every`-th frame; 1 */
-    size_t memory;     /* bytes of motion held at a time; 0: 64 MiB */
+    double begin, end;     /* of the recording's time, seconds; the whole by default */
+    int64_t every;         /* takes each `every`-th frame; 1 */
+    bool without_contacts; /* bodies only: long runs of many bodies have more contacts than motion */
+    size_t memory;         /* bytes of motion held at a time; 0: 64 MiB */
 } abut_export_options;
 ABUT_API abut_export_options abut_default_export(void);
 

@@ -173,47 +173,50 @@ static void add_bodies(glb *g) {
     }
 }
 
-static abut_status add_slots(glb *g, mark_kind kind, abut_error *error) {
+/* NAME of the mark: `area 0 of block on floor`. */
+static void put_slot_name(glb *g, const export_slot *slot) {
+    export_scene *s = g->scene;
+    const char *other = s->bodies[slot->body[1]].name;
+    export_out name;
+    out_open_memory(s->context, &name);
+    out_format(&name, "%s %d of ", mark_name(slot->kind), slot->number);
+    out_text(&name, s->bodies[slot->body[0]].name);
+    out_text(&name, " on ");
+    out_bytes(&name, other, strlen(other) + 1);
+    g->out_of_memory |= name.reason != 0;
+    out_json_string(&g->parts[NODES], name.reason ? "" : name.text.data);
+    out_discard(&name);
+}
+
+/* A node a slot, in their order, in which their keys are written too. */
+static void add_slots(glb *g) {
     export_scene *s = g->scene;
     export_out *out = &g->parts[NODES];
-    vec3 c = mark_color(kind);
     for (int i = 0; i < s->slots.count; i++) {
         const export_slot *slot = &s->slots.data[i];
-        if (slot->kind != kind) continue;
-        const export_key *keys = export_slot_keys(s, i, error);
-        if (!keys) return error->status;
+        mark_kind kind = slot->kind;
+        vec3 c = mark_color(kind);
         int mat = material(g, (double[]){c.x, c.y, c.z, 1}, kind == MARK_AREA, mark_name(kind));
         int shown = mesh(g, g->accessors[s->shape_count + (int)kind], mat, mark_name(kind));
         int node = begin(g, NODES);
         out_text(out, "{\"name\":");
-        export_out name;
-        out_open_memory(s->context, &name);
-        out_format(&name, "%s %d of ", mark_name(kind), slot->number);
-        out_text(&name, s->bodies[slot->body[0]].name);
-        out_text(&name, " on ");
-        out_bytes(&name, s->bodies[slot->body[1]].name, strlen(s->bodies[slot->body[1]].name) + 1);
-        g->out_of_memory |= name.reason != 0;
-        out_json_string(out, name.reason ? "" : name.text.data);
-        out_discard(&name);
+        put_slot_name(g, slot);
         out_format(out, ",\"mesh\":%d", shown);
-        put_pose(out, keys[0].mark.at);
+        put_pose(out, slot->first.at);
         out_text(out, ",\"scale\":[");
-        out_vec3(out, keys[0].mark.scale, ",");
+        out_vec3(out, slot->first.scale, ",");
         out_text(out, "]}");
-        double first = s->times[keys[0].frame] - s->times[0];
-        double last = s->times[keys[slot->keys - 1].frame] - s->times[0];
+        double first = 0, last = s->times[slot->last] - s->times[0];
         int input = add_accessor(g, KEYS, "SCALAR", slot->keys, &first, &last);
         add_channel(g, node, "translation", input, add_accessor(g, KEYS, "VEC3", slot->keys, NULL, NULL),
                     true);
         add_channel(g, node, "rotation", input, add_accessor(g, KEYS, "VEC4", slot->keys, NULL, NULL), true);
         add_channel(g, node, "scale", input, add_accessor(g, KEYS, "VEC3", slot->keys, NULL, NULL), true);
     }
-    return ABUT_OK;
 }
 
-static int add_lights(glb *g) {
+static void add_lights(glb *g) {
     export_scene *s = g->scene;
-    int first = g->counts[NODES];
     for (int i = 0; i < s->light_used; i++) {
         const abut_light *l = &s->lights[i];
         export_out *out = &g->parts[LIGHTS];
@@ -234,51 +237,52 @@ static int add_lights(glb *g) {
         out_vec3(out, l->position, ",");
         out_text(out, "]}");
     }
-    return first;
 }
 
-static void put_children(export_out *out, int from, int to) {
-    out_text(out, ",\"children\":[");
-    for (int i = from; i < to; i++) out_format(out, i > from ? ",%d" : "%d", i);
+/* A parent of all marks of a kind, whose nodes begin at `first`; none where there are none. */
+static void add_parent(glb *g, mark_kind kind, int first) {
+    const export_scene *s = g->scene;
+    export_out *out = &g->parts[NODES];
+    int count = 0;
+    for (int i = 0; i < s->slots.count; i++) {
+        if (s->slots.data[i].kind != kind) continue;
+        if (count == 0) {
+            begin(g, NODES);
+            out_format(out, "{\"name\":\"contact %ss\",\"children\":[", mark_name(kind));
+        }
+        out_format(out, count++ ? ",%d" : "%d", first + i);
+    }
+    if (count == 0) return;
     out_text(out, "]");
+    if (kind == MARK_FORCE) {
+        out_text(out, ",\"extras\":{\"metres_per_newton\":");
+        out_number(out, s->metres_per_newton);
+        out_text(out, "}");
+    }
+    out_text(out, "}");
 }
 
-/* Bodies, the camera and the lights, for each kind of mark a parent of all its nodes, and the root, which is
- * the last. */
-static abut_status add_nodes(glb *g, abut_error *error) {
+/* Bodies, the camera and the lights, marks, for each kind of mark a parent, and the root, which is the last.
+ */
+static void add_nodes(glb *g) {
     export_scene *s = g->scene;
     export_out *out = &g->parts[NODES];
-    int parents[MARK_KINDS], parent_count = 0;
     add_bodies(g);
     begin(g, NODES);
     out_text(out, "{\"name\":\"camera\",\"camera\":0");
     put_pose(out, export_camera_pose(&s->camera));
     out_text(out, "}");
     add_lights(g);
-    int scene_nodes = g->counts[NODES];
-    for (int k = 0; k < MARK_KINDS; k++) {
-        int first = g->counts[NODES];
-        abut_status status = add_slots(g, (mark_kind)k, error);
-        if (status != ABUT_OK) return status;
-        if (g->counts[NODES] == first) continue;
-        int last = g->counts[NODES];
-        parents[parent_count++] = begin(g, NODES);
-        out_format(out, "{\"name\":\"contact %ss\"", mark_name((mark_kind)k));
-        put_children(out, first, last);
-        if (k == MARK_FORCE) {
-            out_text(out, ",\"extras\":{\"metres_per_newton\":");
-            out_number(out, s->metres_per_newton);
-            out_text(out, "}");
-        }
-        out_text(out, "}");
-    }
-    begin(g, NODES);
-    out_text(out, "{\"name\":\"abut\",\"rotation\":[-0.7071067811865476,0,0,0.7071067811865476]");
-    out_text(out, ",\"children\":[");
-    for (int i = 0; i < scene_nodes; i++) out_format(out, i ? ",%d" : "%d", i);
-    for (int i = 0; i < parent_count; i++) out_format(out, ",%d", parents[i]);
+    int marks = g->counts[NODES];
+    add_slots(g);
+    int parents = g->counts[NODES];
+    for (int k = 0; k < MARK_KINDS; k++) add_parent(g, (mark_kind)k, marks);
+    int root = begin(g, NODES);
+    out_text(out,
+             "{\"name\":\"abut\",\"rotation\":[-0.7071067811865476,0,0,0.7071067811865476],\"children\":[");
+    for (int i = 0; i < marks; i++) out_format(out, i ? ",%d" : "%d", i);
+    for (int i = parents; i < root; i++) out_format(out, ",%d", i);
     out_text(out, "]}");
-    return ABUT_OK;
 }
 
 /* ---- the JSON */
@@ -373,10 +377,9 @@ static abut_status put_tracks(const glb *g, export_out *out, abut_error *error) 
     return ABUT_OK;
 }
 
-static abut_status put_slots(const glb *g, export_out *out, mark_kind kind, abut_error *error) {
+static abut_status put_slots(const glb *g, export_out *out, abut_error *error) {
     export_scene *s = g->scene;
     for (int i = 0; i < s->slots.count; i++) {
-        if (s->slots.data[i].kind != kind) continue;
         int64_t count = s->slots.data[i].keys;
         const export_key *k = export_slot_keys(s, i, error);
         if (!k) return error->status;
@@ -392,8 +395,7 @@ static abut_status put_slots(const glb *g, export_out *out, mark_kind kind, abut
 static abut_status put_data(const glb *g, export_out *out, abut_error *error) {
     put_geometry(g, out);
     abut_status status = put_tracks(g, out, error);
-    for (int k = 0; k < MARK_KINDS && status == ABUT_OK; k++) status = put_slots(g, out, (mark_kind)k, error);
-    return status;
+    return status == ABUT_OK ? put_slots(g, out, error) : status;
 }
 
 /* ---- all of it */
@@ -419,7 +421,8 @@ static abut_status describe(glb *g, export_out *json, abut_error *error) {
         if (status != ABUT_OK) return status;
         g->accessors[s->shape_count + k] = add_triangles(g, &g->marks[k]);
     }
-    abut_status status = add_nodes(g, error);
+    abut_status status = ABUT_OK;
+    add_nodes(g);
     put_json(g, json);
     for (int p = 0; p < PARTS; p++) g->out_of_memory |= g->parts[p].reason != 0;
     if (status == ABUT_OK && (g->out_of_memory || json->reason)) status = fail_memory(error);

@@ -212,6 +212,7 @@ static bool put_mark(void *user, mark_kind kind, export_mark mark) {
 
 static abut_status put_contacts(const export_scene *s, int64_t frame, export_out *out, abut_error *error) {
     const abut_contact *contacts;
+    if (s->without_contacts) return ABUT_OK;
     int count = abut_recording_contacts(s->recording, s->frames[frame], &contacts, error);
     if (count < 0) return error->status;
     for (int i = 0; i < count; i++)

@@ -229,13 +229,15 @@ static abut_status draw_halfspaces(export_scene *s, abut_error *error) {
 /* ---- opening and closing */
 
 static bool count_key(void *user, int slot, int64_t frame, export_mark mark) {
-    (void)frame, (void)mark;
-    ((export_scene *)user)->slots.data[slot].keys++;
+    export_slot *s = &((export_scene *)user)->slots.data[slot];
+    if (s->keys++ == 0) s->first = mark;
+    s->last = frame;
     return true;
 }
 
 /* The largest force sets the length of the arrows; then the slots are made and their changes counted. */
 static abut_status survey_contacts(export_scene *s, abut_error *error) {
+    if (s->without_contacts) return ABUT_OK;
     for (int64_t f = 0; f < s->frame_count; f++) {
         const abut_contact *contacts;
         int count = abut_recording_contacts(s->recording, s->frames[f], &contacts, error);
@@ -253,6 +255,7 @@ static abut_status survey_contacts(export_scene *s, abut_error *error) {
 abut_status export_scene_open(const abut_context *context, abut_recording *recording,
                               const abut_export_options *options, export_scene *s, abut_error *error) {
     *s = (export_scene){.context = context, .recording = recording, .track_first = -1, .key_first = -1};
+    s->without_contacts = options->without_contacts;
     s->memory = options->memory ? options->memory : MEMORY_DEFAULT;
     s->title = abut_recording_meta(recording, "title");
     s->body_count = abut_recording_bodies(recording);

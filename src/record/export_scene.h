@@ -66,6 +66,8 @@ typedef struct export_slot {
     mark_kind kind;
     int number;
     int64_t keys;      /* frames at which it changes */
+    export_mark first; /* at the first of them, which is frame 0 */
+    int64_t last;      /* frame of the last of them */
     export_mark shown; /* while walking: as of the present frame */
     int64_t seen;      /* the last frame that had it */
 } export_slot;
@@ -106,6 +108,7 @@ typedef struct export_scene {
     abut_light *lights;
     int light_count, light_used; /* allocated, and how many there are */
 
+    bool without_contacts;
     ARRAY(export_slot) slots;
     ARRAY(export_group) groups;
     map64 slot_of, group_of;
