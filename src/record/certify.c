@@ -156,6 +156,8 @@ static bool check_impact(void *user, const abut_event *e) {
     c->out->impacts++;
     for (int i = 0; i < c->world->body_count; i++)
         if (c->world->bodies[i].kinematic) return true; /* what moves by itself can give energy */
+    for (int i = 0; i < c->world->hinge_count; i++)
+        if (c->world->hinges[i].has_motor) return true;
     if (e->energy_after > e->energy_before * (1 + 1e-9) + 1e-300) c->out->impacts_that_gain++;
     return true;
 }
