@@ -179,8 +179,7 @@ static int print_table(const simulation *s, const char *status, double wall) {
     printf("  %-24s %.3g\n", "complementarity residual", a.complementarity_residual);
     printf("  %-24s %.3g m\n", "constraint error", a.constraint_error);
     printf("  %-24s %s\n", "promises", a.promises_kept ? "kept" : a.broken);
-    if (s->recording)
-        printf("\nrecording %s; look at it with `abut events %s`\n", s->recording, s->recording);
+    if (s->recording) printf("\nrecording %s; look at it with `abut view %s`\n", s->recording, s->recording);
     return fflush(stdout) ? EXIT_WRONG : EXIT_DONE;
 }
 

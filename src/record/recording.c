@@ -37,6 +37,17 @@ static const char *const query_texts[QUERIES] = {
     [GEOMETRY_OF] = "SELECT * FROM geometry WHERE id = ?",
 };
 
+/* Shapes that were asked for, kept: the next who asks gets the same memory. */
+typedef struct kept_geometry {
+    int id;
+    abut_recorded_geometry geometry;
+    struct kept_geometry *next;
+} kept_geometry;
+typedef struct kept_meta {
+    const char *key, *value;
+    struct kept_meta *next;
+} kept_meta;
+
 struct abut_recording {
     abut_context context;
     char path[1024];
@@ -49,6 +60,8 @@ struct abut_recording {
     double end, longest_segment;
     ARRAY(abut_contact) contacts;
     ARRAY(abut_vec3) vectors;
+    kept_geometry *geometries;
+    kept_meta *metas;
 };
 
 /* ---- opening */
@@ -176,8 +189,18 @@ const char *abut_recording_meta(abut_recording *r, const char *key) {
     sqlite3_stmt *s = r->queries[META];
     sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
     const char *value = NULL;
-    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_text(s, 0))
-        value = keep_text(r, sqlite3_column_text(s, 0));
+    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_text(s, 0)) {
+        const char *text = (const char *)sqlite3_column_text(s, 0);
+        for (const kept_meta *k = r->metas; k && !value; k = k->next) /* a run that goes on changes some */
+            if (strcmp(k->key, key) == 0 && strcmp(k->value, text) == 0) value = k->value;
+        kept_meta *kept = value ? NULL : arena_alloc(&r->memory, 1, sizeof *kept);
+        if (!value) value = keep_text(r, (const unsigned char *)text);
+        const char *name = kept ? keep_text(r, (const unsigned char *)key) : NULL;
+        if (name && value) {
+            *kept = (kept_meta){name, value, r->metas};
+            r->metas = kept;
+        }
+    }
     sqlite3_reset(s);
     return value;
 }
@@ -227,6 +250,11 @@ static bool numbers_below(const int32_t *numbers, int64_t count, int64_t limit) 
 
 abut_status abut_recording_geometry(abut_recording *r, int geometry, abut_recorded_geometry *out,
                                     abut_error *error) {
+    for (const kept_geometry *k = r->geometries; k; k = k->next)
+        if (k->id == geometry) {
+            *out = k->geometry;
+            return ABUT_OK;
+        }
     sqlite3_stmt *s = r->queries[GEOMETRY_OF];
     sqlite3_bind_int(s, 1, geometry);
     *out = (abut_recorded_geometry){0};
@@ -248,6 +276,11 @@ abut_status abut_recording_geometry(abut_recording *r, int geometry, abut_record
     if (!numbers_below(out->triangles, 3 * out->triangle_count, out->point_count) ||
         !numbers_below(out->edges, 2 * out->edge_count, out->point_count))
         return fail_at(error, ABUT_INVALID, r->path, 0, "geometry %d is damaged", geometry);
+    kept_geometry *kept = arena_alloc(&r->memory, 1, sizeof *kept);
+    if (kept) {
+        *kept = (kept_geometry){geometry, *out, r->geometries};
+        r->geometries = kept;
+    }
     return ABUT_OK;
 }
 

@@ -221,8 +221,22 @@ void exact_measure_speed(exact *x);
 void exact_mark_touching(exact *x);
 /* Keeps the dense output of the step for the recording. */
 abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error);
+/* A pair of bodies and how many places it touches, with a number that depends on which. */
+typedef struct pair_mark {
+    int a, b;
+    uint64_t features;
+    int first; /* a touch of the pair */
+    bool slips, sticks;
+} pair_mark;
+
+typedef struct pair_marks {
+    pair_mark *items;
+    int count;
+} pair_marks;
+bool exact_mark_pairs(exact *x, pair_marks *out); /* in the arena; false when memory is out */
+
 /* After a time step: what touches, and impacts that are faster than rest_speed. */
-abut_status exact_settle_step(exact *x, abut_error *error);
+abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error);
 double exact_acceleration_limit(const exact *x); /* m/s^2: a smaller acceleration of a gap is rounding */
 abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place);
 abut_status exact_emit(exact *x, abut_event e, abut_error *error);

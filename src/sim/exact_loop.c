@@ -47,20 +47,7 @@ void exact_measure_speed(exact *x) {
 
 /* ---- comparing the touching set before and after */
 
-/* A pair of bodies and how many places it touches, with a number that depends on which. */
-typedef struct pair_mark {
-    int a, b;
-    uint64_t features;
-    int first; /* a touch of the pair */
-    bool slips, sticks;
-} pair_mark;
-
-typedef struct pair_marks {
-    pair_mark *items;
-    int count;
-} pair_marks;
-
-static bool mark_pairs(exact *x, pair_marks *out) {
+bool exact_mark_pairs(exact *x, pair_marks *out) {
     *out = (pair_marks){arena_alloc(x->arena, (size_t)x->contacts.count + 1, sizeof *out->items), 0};
     if (!out->items) return false;
     for (int64_t i = 0; i < x->contacts.count; i++) {
@@ -95,7 +82,7 @@ static abut_status emit_lost(exact *x, const pair_mark *m, abut_error *error) {
 
 static abut_status emit_differences(exact *x, const pair_marks *before, bool at_start, abut_error *error) {
     pair_marks after;
-    if (!mark_pairs(x, &after)) return fail_memory(error);
+    if (!exact_mark_pairs(x, &after)) return fail_memory(error);
     abut_status status = ABUT_OK;
     for (int i = 0; i < before->count && status == ABUT_OK; i++)
         if (!find_mark(&after, &before->items[i])) status = emit_lost(x, &before->items[i], error);
@@ -227,7 +214,7 @@ static abut_status handle(exact *x, exact_event e, abut_error *error) {
 static abut_status settle(exact *x, bool start, exact_event e, abut_error *error) {
     arena_mark mark = arena_save(x->arena);
     pair_marks before;
-    if (!mark_pairs(x, &before)) return fail_memory(error);
+    if (!exact_mark_pairs(x, &before)) return fail_memory(error);
     exact_measure_speed(x);
     abut_status status = handle(x, e, error);
     if (status == ABUT_OK) status = exact_update_touches(x, start, 0, error);
@@ -251,16 +238,14 @@ static void audit_overlap(exact *x) {
     if (x->result.residual > x->run->state->residual) x->run->state->residual = x->result.residual;
 }
 
-abut_status exact_settle_step(exact *x, abut_error *error) {
+abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error) {
     arena_mark mark = arena_save(x->arena);
-    pair_marks before;
-    if (!mark_pairs(x, &before)) return fail_memory(error);
     exact_measure_speed(x);
     abut_status status = exact_update_touches(x, false, 0, error);
     if (status == ABUT_OK && exact_approach(x) > x->model->tolerance.rest_speed) status = impacts(x, error);
     if (status == ABUT_FAILED) status = ABUT_OK; /* the next step has it, without restitution */
     if (status == ABUT_OK) status = drop_separating(x, false, error);
-    if (status == ABUT_OK) status = emit_differences(x, &before, true, error);
+    if (status == ABUT_OK) status = emit_differences(x, before, true, error);
     arena_restore(x->arena, mark);
     audit_overlap(x);
     return status;

@@ -256,6 +256,9 @@ abut_status exact_time_step(exact *x, abut_error *error) {
     if (x->end - start < 1.5 * h) h = x->end - start;
     if (x->pace.window != 0 && fabs(x->pace.window) < h) x->pace.window = h;
     double limit = h;
+    arena_mark outer = arena_save(x->arena);
+    pair_marks known; /* before points that may close within the step join */
+    if (!exact_mark_pairs(x, &known)) return fail_memory(error);
     abut_status status = exact_look_around(x, &limit, error);
     if (status == ABUT_OK) status = exact_update_touches(x, false, h, error);
     if (status != ABUT_OK) return status;
@@ -277,7 +280,8 @@ abut_status exact_time_step(exact *x, abut_error *error) {
     arena_restore(x->arena, mark);
     x->run->state->work += work;
     x->run->state->dissipated += energy - energy_of(x) + work;
-    if (status == ABUT_OK) status = exact_settle_step(x, error);
+    if (status == ABUT_OK) status = exact_settle_step(x, &known, error);
+    arena_restore(x->arena, outer);
     if (x->pace.steps_left <= 0) x->pace.steps_left = 0, x->pace.calm_since = x->time;
     return status;
 }
