@@ -176,6 +176,7 @@ static int print_table(const simulation *s, const char *status, double wall) {
     printf("\naudit\n  %-24s %.3g m (epsilon %.3g m)\n", "deepest overlap", a.deepest_overlap,
            tolerance.touching);
     printf("  %-24s %.3g of the largest energy\n", "energy error", a.energy_error);
+    printf("  %-24s %.3g\n", "momentum error", a.momentum_error);
     printf("  %-24s %.3g\n", "complementarity residual", a.complementarity_residual);
     printf("  %-24s %.3g m\n", "constraint error", a.constraint_error);
     printf("  %-24s %s\n", "promises", a.promises_kept ? "kept" : a.broken);

@@ -172,7 +172,8 @@ typedef struct abut_energy {
 typedef struct abut_audit {
     double deepest_overlap; /* metres */
     double energy_error;    /* |kinetic + potential + dissipated - work - start| / largest energy seen */
-    double momentum_error;
+    double momentum_error;  /* at impacts: m (v+ - v-) of every body against the impulses reported for it,
+                               relative */
     double complementarity_residual; /* largest, relative */
     double constraint_error;         /* metres: hinges and sticking contacts */
     bool promises_kept;

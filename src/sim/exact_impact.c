@@ -52,6 +52,34 @@ double exact_approach(const exact *x) {
 
 double exact_approach_limit(const exact *x) { return 1e-9 * (1 + x->speed); }
 
+/* The audit of momentum: for every body m (v+ - v-) is the sum of the impulses that are reported for it,
+ * those of contacts and of hinge rows; the largest difference, relative to the momentum that is exchanged or
+ * there. */
+static void audit_momentum(exact *x, const spatial *after, const contact_impulse *impulses,
+                           const double *row_impulses) {
+    double size = 0, worst = 0;
+    for (int i = 0; i < x->movable; i++) {
+        double m = x->inertias[i].mass;
+        vec3 change = vec3_scale(vec3_sub(after[i].linear, x->motions[i].velocity.linear), m),
+             sum = vec3_zero();
+        size += m * vec3_length(x->motions[i].velocity.linear);
+        for (int64_t k = 0; k < x->contacts.count; k++) {
+            const group_contact *c = &x->contacts.data[k];
+            if (c->a != i && c->b != i) continue;
+            vec3 j = vec3_axpy(impulses[k].friction, impulses[k].normal, c->point.normal);
+            sum = vec3_axpy(sum, c->a == i ? 1 : -1, j), size += vec3_length(j);
+        }
+        for (int k = 0; k < x->row_count; k++) {
+            const row *r = &x->rows[k];
+            if (r->a == i) sum = vec3_axpy(sum, row_impulses[k], r->ja.linear);
+            if (r->b == i) sum = vec3_axpy(sum, row_impulses[k], r->jb.linear);
+        }
+        worst = fmax(worst, vec3_length(vec3_sub(change, sum)));
+    }
+    double *error = &x->run->state->momentum_error;
+    if (size > 0) *error = fmax(*error, worst / size);
+}
+
 abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_error *error) {
     double powers[2];
     *happened = false;
@@ -73,6 +101,7 @@ abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_err
     status = impact_solve(&g, &config, &x->scratch, velocities, impulses, row_impulses, &result, error);
     if (status == ABUT_OK) {
         *happened = true;
+        audit_momentum(x, velocities, impulses, row_impulses);
         for (int i = 0; i < x->movable; i++) x->motions[i].velocity = velocities[i];
         double lost = result.energy_before - result.energy_after;
         /* a kinematic body can give energy to those it meets */

@@ -264,6 +264,8 @@ abut_audit abut_sim_audit(const abut_sim *run) {
     } promises[] = {
         {a.deepest_overlap, t->touching, "bodies overlap by %.3g m, more than epsilon = %.3g m"},
         {a.energy_error, 1e-6, "the energy balance is off by %.3g of the largest energy, more than %.3g"},
+        {a.momentum_error, 1e-9,
+         "an impact changed a momentum by %.3g more than its impulses, more than %.3g"},
         {a.complementarity_residual, 1e-6, "a contact problem was solved only to %.3g, not to %.3g"},
         {a.constraint_error, t->touching, "hinges or sticking contacts are off by %.3g m, more than %.3g m"},
     };
