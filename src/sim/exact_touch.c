@@ -91,7 +91,7 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
         /* far behind each other: two features of the sides that look away */
         double most = x->model->tolerance.touching,
                close = ahead > 0 && !exact_bounces(x, n) ? closing(x, ahead, n->rate) : 0;
-        if (p.gap > most + close || p.gap < -4 * most) continue;
+        if (p.gap > most + close || p.gap < -4 * most - x->deep) continue;
         int64_t old = find_touch(x, old_count, n);
         if (old < 0 && p.gap > touching_gap(x, generous, n->rate) + close) continue;
         if (!exact_near_at(x, n, &p, &faces) || !faces) continue;
