@@ -183,6 +183,7 @@ abut_status abut_sim_create_at(const abut_context *context, const abut_model *mo
 
 void abut_sim_free(abut_sim *run) {
     if (!run) return;
+    run_auditor_free(run);
     abut_context context = run->context;
     live_free(run->live);
     mem_free(&context, run->state, run->state_bytes, 1);
@@ -284,7 +285,11 @@ abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error) {
     if (!(until > run->state->time)) return ABUT_OK;
     abut_status status = run->live ? live_advance(run, until, error) : exact_frame(run, until, error);
     if (status != ABUT_OK) return status;
-    if (!run->live) audit_energy(run);
+    if (!run->live) {
+        audit_energy(run);
+        status = run_audit_overlap(run, error);
+    }
+    if (status != ABUT_OK) return status;
     return run_deliver(run, error);
 }
 

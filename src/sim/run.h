@@ -81,9 +81,10 @@ struct abut_sim {
     double_array segment_numbers;
     ARRAY(abut_contact) contacts; /* answer of abut_sim_contacts */
     ARRAY(abut_vec3) contact_vectors;
-    spatial *accelerations; /* of all bodies, at the present time */
-    struct live_work *live; /* the live clock; NULL: the exact one */
-    bool started;           /* the contacts of time 0 have been found */
+    spatial *accelerations;      /* of all bodies, at the present time */
+    struct live_work *live;      /* the live clock; NULL: the exact one */
+    struct run_auditor *auditor; /* audit.c; NULL until the first look */
+    bool started;                /* the contacts of time 0 have been found */
 };
 
 static inline motion *run_motions(run_state *s) { return (motion *)(void *)(s + 1); }
@@ -94,6 +95,10 @@ static inline hinge_memory *run_hinges(run_state *s) {
     return (hinge_memory *)(void *)(run_paces(s) + s->body_count);
 }
 static inline touch *run_touches(run_state *s) { return (touch *)(void *)(run_hinges(s) + s->hinge_count); }
+
+/* ---- audit.c: the deepest overlap of all pairs at the present time, into the state */
+abut_status run_audit_overlap(abut_sim *run, abut_error *error);
+void run_auditor_free(abut_sim *run);
 
 /* Room for `count` touches in the state (and in the saved one). */
 bool run_reserve_touches(abut_sim *run, int count);

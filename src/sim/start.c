@@ -14,9 +14,9 @@ ready_solid *start_ready(checker *c, const abut_solid *solid) {
     return array_push(c->context, &c->ready, r) ? &c->ready.data[c->ready.count - 1] : NULL;
 }
 
-/* Where a body starts, with what it has been pushed by so far. */
+/* Where a body starts (or is now), with what it has been pushed by so far. */
 static motion start_of(const checker *c, int body) {
-    motion m = c->model->bodies[body].start;
+    motion m = c->now ? c->now[body] : c->model->bodies[body].start;
     if (c->shifts) m.center = vec3_add(m.center, c->shifts[body]);
     if (c->moved == body) m.center = vec3_add(m.center, c->moved_by);
     return m;

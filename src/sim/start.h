@@ -20,8 +20,9 @@ typedef struct checker {
     const abut_context *context;
     ARRAY(ready_solid) ready;
     double epsilon;
-    vec3 *shifts; /* what each body has been pushed by so far; NULL: nothing */
-    int moved;    /* a body that is tried elsewhere, or -1 */
+    const motion *now; /* of all bodies; NULL: at the start */
+    vec3 *shifts;      /* what each body has been pushed by so far; NULL: nothing */
+    int moved;         /* a body that is tried elsewhere, or -1 */
     vec3 moved_by;
 } checker;
 

@@ -1,0 +1,70 @@
+/* The audit of overlap at the end of a frame, over all pairs of bodies that are near, not only over the
+ * contacts that the clock knows of: a collision that it missed must not be called a kept promise.
+ *
+ * It looks with the contact regions and the index, as the start checks do (start.h), at the pairs of which
+ * one has moved since the last look.  The contacts themselves are audited to the last digit where they are
+ * followed; here only what is deeper than MISSED epsilon counts, so that rounding in another method is no
+ * finding. */
+#include "sim/start.h"
+
+enum { MISSED = 10 };
+
+struct run_auditor {
+    checker checker;
+    motion *seen; /* of every body, at the last look */
+    bool looked;
+};
+
+static bool has_moved(const struct run_auditor *u, const motion *now, int body) {
+    return !u->looked || memcmp(&u->seen[body].center, &now[body].center, sizeof(vec3)) != 0 ||
+           memcmp(&u->seen[body].rotation, &now[body].rotation, sizeof(quat)) != 0;
+}
+
+static bool is_smooth(const abut_model *m, int body) {
+    return m->bodies[body].shape.shape.kind == ABUT_SHAPE_SURFACE;
+}
+
+static struct run_auditor *make_auditor(abut_sim *run) {
+    struct run_auditor *u = mem_calloc(&run->context, 1, sizeof *u);
+    motion *seen = u ? mem_calloc(&run->context, (size_t)run->model->body_count + 1, sizeof *seen) : NULL;
+    if (!seen) {
+        mem_free(&run->context, u, 1, sizeof *u);
+        return NULL;
+    }
+    u->checker = start_checker(run->model), u->seen = seen;
+    return u;
+}
+
+void run_auditor_free(abut_sim *run) {
+    struct run_auditor *u = run->auditor;
+    if (!u) return;
+    start_checker_free(&u->checker);
+    mem_free(&run->context, u->seen, (size_t)run->model->body_count + 1, sizeof *u->seen);
+    mem_free(&run->context, u, 1, sizeof *u);
+    run->auditor = NULL;
+}
+
+abut_status run_audit_overlap(abut_sim *run, abut_error *error) {
+    const abut_model *m = run->model;
+    const motion *now = run_motions(run->state);
+    if (!run->auditor && !(run->auditor = make_auditor(run))) return fail_memory(error);
+    struct run_auditor *u = run->auditor;
+    u->checker.now = now;
+    for (int i = 0; i < m->body_count; i++)
+        for (int j = 0; j < i; j++) {
+            int a = i, b = j;
+            if (!m->bodies[a].movable && !m->bodies[b].movable) continue;
+            if (is_smooth(m, a) || is_smooth(m, b) || !start_pair_is_near(&u->checker, &a, &b)) continue;
+            if (!has_moved(u, now, a) && !has_moved(u, now, b)) continue;
+            double depth = 0;
+            vec3 at, away = vec3_zero();
+            abut_status status = start_depth(&u->checker, a, b, &depth, &at, &away, NULL);
+            if (status == ABUT_NO_MEMORY) return fail_memory(error);
+            if (status != ABUT_OK) continue; /* no regions for this pose: no reason to end the run */
+            if (depth > MISSED * m->tolerance.touching && depth > run->state->deepest_overlap)
+                run->state->deepest_overlap = depth;
+        }
+    memcpy(u->seen, now, (size_t)m->body_count * sizeof *u->seen);
+    u->looked = true;
+    return ABUT_OK;
+}
