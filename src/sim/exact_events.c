@@ -224,33 +224,6 @@ static bool let_go(exact *x, int64_t item, double t0, const sample *b) {
     return probe_gap(x, item, t0, &start) && start.faces;
 }
 
-/* Gaps of pairs that do not touch. */
-static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
-    if (exact_place_dense(x, t1, NULL) != ABUT_OK) return;
-    for (int64_t i = 0; i < x->nears.count; i++)
-        x->nears.data[i].may_close = may_close(x, &x->nears.data[i], t1 - t0);
-    for (int64_t i = 0; i < x->nears.count; i++) {
-        exact_near *n = &x->nears.data[i];
-        if (!n->may_close) continue;
-        sample a = {t0, n->gap, n->rate, false}, b, root;
-        if (!probe_gap(x, i, fmin(t1, best->time), &b)) continue;
-        bool stays;
-        if (find_start(x, i, &b, &a, &stays)) {
-            if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
-        } else if (let_go(x, i, t0, &b)) {
-            n->join_gap = -1e-3 * x->model->tolerance.touching, n->join_beside = true;
-            consider(best, EXACT_JOINS, i, b.t);
-        } else if (stays && b.faces && b.g <= 1e-3 * x->model->tolerance.touching) {
-            /* in contact all the time, beside its features until now */
-            n->join_gap = 1e-3 * x->model->tolerance.touching, n->join_beside = false;
-            consider(best, EXACT_JOINS, i, b.t);
-        } else if (comes_back(x, i, a, b, &root)) {
-            n->join_gap = x->model->tolerance.touching, n->join_beside = false;
-            consider(best, EXACT_JOINS, i, root.t);
-        }
-    }
-}
-
 /* ---- yes or no functions, located by bisection to the accuracy of events */
 
 typedef bool holds(exact *x, int64_t item, double t);
@@ -272,6 +245,39 @@ static bool joins(exact *x, int64_t item, double t) {
     sample s;
     const exact_near *n = &x->nears.data[item];
     return probe_gap(x, item, t, &s) && (s.faces || n->join_beside) && s.g <= n->join_gap;
+}
+
+/* A pair that joins within (t0, t]: located at once, since by the time of another event that was found first
+ * it may be too deep to be known as a contact. */
+static void consider_join(exact *x, int64_t item, double gap, bool beside, double t0, double t,
+                          exact_event *best) {
+    x->nears.data[item].join_gap = gap, x->nears.data[item].join_beside = beside;
+    consider(best, EXACT_JOINS, item, bisect(x, item, joins, t0, t));
+}
+
+/* Gaps of pairs that do not touch. */
+static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
+    double epsilon = x->model->tolerance.touching;
+    if (exact_place_dense(x, t1, NULL) != ABUT_OK) return;
+    for (int64_t i = 0; i < x->nears.count; i++)
+        x->nears.data[i].may_close = may_close(x, &x->nears.data[i], t1 - t0);
+    for (int64_t i = 0; i < x->nears.count; i++) {
+        exact_near *n = &x->nears.data[i];
+        if (!n->may_close) continue;
+        sample a = {t0, n->gap, n->rate, false}, b, root;
+        if (!probe_gap(x, i, fmin(t1, best->time), &b)) continue;
+        bool stays;
+        if (find_start(x, i, &b, &a, &stays)) {
+            if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
+        } else if (let_go(x, i, t0, &b)) {
+            consider_join(x, i, -1e-3 * epsilon, true, t0, b.t, best);
+        } else if (stays && b.faces && b.g <= 1e-3 * epsilon) {
+            /* in contact all the time, beside its features until now */
+            consider_join(x, i, 1e-3 * epsilon, false, t0, b.t, best);
+        } else if (comes_back(x, i, a, b, &root)) {
+            consider_join(x, i, epsilon, false, t0, root.t, best);
+        }
+    }
 }
 
 static bool leaves(exact *x, int64_t item, double t) {
@@ -416,7 +422,6 @@ static void find_hinges(exact *x, double t0, double t1, exact_event *best) {
 exact_event exact_find_gap(exact *x, double t0, double t1) {
     exact_event best = {.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
     find_gaps(x, t0, t1, &best);
-    if (best.kind == EXACT_JOINS) best.time = bisect(x, best.item, joins, t0, best.time);
     return best;
 }
 
