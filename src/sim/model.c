@@ -47,6 +47,10 @@ static abut_status check_shape(const abut_body_def *def, const char *name, abut_
     return ABUT_OK;
 }
 
+/* Faster than anything that is one piece; beyond it a second has more turns than steps can follow. */
+#define FASTEST      1e8
+#define FASTEST_SPIN 1e7
+
 static abut_status check_body(const abut_body_def *def, const char *name, int material_count,
                               abut_error *error) {
     if (def->cookie != ABUT_DEF_COOKIE)
@@ -58,6 +62,12 @@ static abut_status check_body(const abut_body_def *def, const char *name, int ma
     if (!vec3_is_finite(def->position) || !vec3_is_finite(def->velocity) || !vec3_is_finite(def->spin) ||
         !all_finite(numbers, 4) || !isfinite(norm2))
         return fail(error, ABUT_INVALID, "body `%s` has a number that is not finite; correct it", name);
+    if (vec3_length(def->velocity) > FASTEST || vec3_length(def->spin) > FASTEST_SPIN)
+        return fail(
+            error, ABUT_INVALID,
+            "body `%s` moves at %.3g m/s and spins at %.3g rad/s; no more than %.0e m/s and %.0e rad/s can "
+            "be followed: check its units",
+            name, vec3_length(def->velocity), vec3_length(def->spin), FASTEST, FASTEST_SPIN);
     if (norm2 < 1e-12)
         return fail(error, ABUT_INVALID, "body `%s` has a zero quaternion; give {1, 0, 0, 0} for no rotation",
                     name);

