@@ -15,7 +15,7 @@ demo: build
 	@tools/demo build/$(PRESET)/abut
 
 test: build
-	ctest --test-dir build/$(PRESET) --output-on-failure -j $(JOBS) -LE browser
+	ctest --test-dir build/$(PRESET) --output-on-failure -j $(JOBS) -LE "browser|soak"
 
 bench:
 	@tools/setup build test bench
