@@ -12,20 +12,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DEPTH = 16 };
+enum { DEPTH = 16, HOLES = 16 };
 
 /* ---- Lua to JSON */
 
 static json_t *value_of(lua_State *L, int index, int depth);
 
+/* A list keeps its places, also where Lua's length stops at a nil before its end: such places are null. */
 static json_t *table_of(lua_State *L, int index, int depth) {
-    lua_Integer length = (lua_Integer)lua_rawlen(L, index);
+    lua_Integer length = (lua_Integer)lua_rawlen(L, index), last = length;
     bool named = false;
     lua_pushnil(L);
     while (lua_next(L, index)) {
         lua_pop(L, 1);
-        named |= !lua_isinteger(L, -1) || lua_tointeger(L, -1) < 1 || lua_tointeger(L, -1) > length;
+        lua_Integer place = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
+        named |= place < 1 || place > length + HOLES;
+        last = place > last ? place : last;
     }
+    length = last;
     json_t *out = named ? json_object() : json_array();
     for (lua_Integer i = 1; i <= length && !named; i++) {
         lua_geti(L, index, i);
