@@ -13,30 +13,9 @@
  * From the rates follow those of the place and of the normal: the curvature terms of gap'' are exact. */
 #include "contact/patch.h"
 
-bool patch_solve(int n, double m[4][4], double *x) {
-    for (int k = 0; k < n; k++) {
-        int pivot = k;
-        for (int i = k + 1; i < n; i++)
-            if (fabs(m[i][k]) > fabs(m[pivot][k])) pivot = i;
-        if (!(fabs(m[pivot][k]) > 1e-14)) return false;
-        for (int j = 0; j < n; j++) {
-            double swap = m[k][j];
-            m[k][j] = m[pivot][j], m[pivot][j] = swap;
-        }
-        double swap = x[k];
-        x[k] = x[pivot], x[pivot] = swap;
-        for (int i = k + 1; i < n; i++) {
-            double f = m[i][k] / m[k][k];
-            for (int j = k; j < n; j++) m[i][j] -= f * m[k][j];
-            x[i] -= f * x[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++) x[k] -= m[k][j] * x[j];
-        x[k] /= m[k][k];
-    }
-    return true;
-}
+#include "numerics/dense.h"
+
+bool patch_solve(int n, double m[4][4], double *x) { return dense_eliminate(n, 4, &m[0][0], x, 1e-14); }
 
 /* Partials turned and shifted into other axes. */
 static abut_partials moved(const abut_partials *p, mat3 r, vec3 shift) {

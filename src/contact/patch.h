@@ -35,8 +35,7 @@ bool patch_point(const abut_surface *surface, const element *patch, const motion
                  const motion *mb, double slack, contact_point *out, bool *inside, patch_place *places,
                  double *t);
 
-/* Solves the n x n system (n <= 4) by elimination with row pivoting; the right-hand side becomes the
- * solution. */
+/* The n x n system of a place (n <= 4); x becomes the solution.  False where the place is not isolated. */
 bool patch_solve(int n, double m[4][4], double *x);
 /* Whether (u, v) lies in the domain of the patch, within `slack` metres. */
 bool patch_is_inside(const abut_surface *surface, int patch, double u, double v, const abut_partials *p,

@@ -1,6 +1,8 @@
 /* Evolution in reduced coordinates; the equations stand in the header and in contact/rolling_kinematics.h. */
 #include "dynamics/reduced.h"
 
+#include "numerics/dense.h"
+
 enum { UNKNOWNS = 6 };
 
 /* ---- places */
@@ -182,32 +184,6 @@ static void add_held(problem *q) {
     }
 }
 
-/* Elimination with row pivoting; the right-hand side becomes the solution. */
-static bool solve(int n, double m[UNKNOWNS][UNKNOWNS], double *x) {
-    for (int k = 0; k < n; k++) {
-        int pivot = k;
-        for (int i = k + 1; i < n; i++)
-            if (fabs(m[i][k]) > fabs(m[pivot][k])) pivot = i;
-        if (m[pivot][k] == 0) return false;
-        for (int j = 0; j < n && pivot != k; j++) {
-            double swap = m[k][j];
-            m[k][j] = m[pivot][j], m[pivot][j] = swap;
-        }
-        double swap = x[k];
-        x[k] = x[pivot], x[pivot] = swap;
-        for (int i = k + 1; i < n; i++) {
-            double f = m[i][k] / m[k][k];
-            for (int j = k; j < n; j++) m[i][j] -= f * m[k][j];
-            x[i] -= f * x[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++) x[k] -= m[k][j] * x[j];
-        x[k] /= m[k][k];
-    }
-    return true;
-}
-
 /* The least share of its limit that a held direction has left (4.45, 4.46). */
 static double margin_of(const problem *q, const double *f) {
     const abut_friction *mu = &q->pair->friction;
@@ -243,7 +219,7 @@ bool reduced_accelerate(const reduced_pair *pair, const reduced_placed *p, const
         }
     }
     /* sliding friction that pushes into the surface harder than the normal force lifts (Painleve) */
-    if (!(m[0][0] > 0) || !solve(q.count, m, f)) return false;
+    if (!(m[0][0] > 0) || !dense_eliminate(q.count, UNKNOWNS, &m[0][0], f, 0)) return false;
     spatial on_one = {{0, 0, 0}, {0, 0, 0}};
     for (int j = 0; j < q.count; j++) {
         on_one = spatial_axpy(on_one, f[j], q.columns[j][0]);

@@ -147,3 +147,29 @@ void dense_qr_solve(int m, int n, const double *qr, int rank, const int *column,
     }
     for (int j = 0; j < n; j++) x[column[j]] = y[j];
 }
+
+bool dense_eliminate(int n, int stride, double *a, double *b, double least) {
+    for (int k = 0; k < n; k++) {
+        int pivot = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(a[i * stride + k]) > fabs(a[pivot * stride + k])) pivot = i;
+        double *top = a + k * stride, *from = a + pivot * stride;
+        if (!(fabs(from[k]) > least)) return false;
+        for (int j = 0; j < n && pivot != k; j++) {
+            double swap = top[j];
+            top[j] = from[j], from[j] = swap;
+        }
+        double swap = b[k];
+        b[k] = b[pivot], b[pivot] = swap;
+        for (int i = k + 1; i < n; i++) {
+            double *row = a + i * stride, f = row[k] / top[k];
+            for (int j = k; j < n; j++) row[j] -= f * top[j];
+            b[i] -= f * b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++) b[k] -= a[k * stride + j] * b[j];
+        b[k] /= a[k * stride + k];
+    }
+    return true;
+}

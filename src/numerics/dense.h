@@ -11,6 +11,10 @@ bool dense_lu_factor(int n, double *a, int *row);
 /* x = A^-1 b; x and b are different arrays. */
 void dense_lu_solve(int n, const double *lu, const int *row, const double *b, double *x);
 
+/* A x = b for a few unknowns, by elimination with row pivoting; rows are `stride` apart.  A is used up, b
+ * becomes the solution.  False when no pivot is larger than `least`. */
+bool dense_eliminate(int n, int stride, double *a, double *b, double least);
+
 /* Householder QR with column pivoting, A P = Q R, m rows and n columns, in place (Businger and Golub 1965).
  * The rank is the number of diagonal entries of R above `tolerance` times the first. column[k] is the column
  * of A that became k; `tau` has min(m, n) entries, `work` n. Returns the rank. */
