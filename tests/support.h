@@ -20,6 +20,16 @@
 
 #include <cmocka.h>
 
+/* cmocka compares floats; this compares doubles. */
+#define assert_near(got, want, tolerance)                                                                 \
+    do {                                                                                                  \
+        double near_got = (got), near_want = (want), near_tolerance = (tolerance);                        \
+        if (!(fabs(near_got - near_want) <= near_tolerance))                                              \
+            print_error("%s:%d: %.17g is not %.17g within %g\n", __FILE__, __LINE__, near_got, near_want, \
+                        near_tolerance);                                                                  \
+        assert_true(fabs(near_got - near_want) <= near_tolerance);                                        \
+    } while (0)
+
 /* `fail` is base.h's; fail_msg, which was made of it, is made anew. */
 #undef fail
 #undef fail_msg

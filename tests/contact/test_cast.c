@@ -2,22 +2,7 @@
  * nearest point is on the boundary, no sampled boundary point is nearer; moving shapes touch at the time that
  * closed forms give, and never overlap before. */
 #include "contact/cast.h"
-#include "support.h"
-
-#define assert_near(got, want, tolerance)                                                        \
-    do {                                                                                         \
-        double near_got = (got), near_want = (want);                                             \
-        if (!(fabs(near_got - near_want) <= (tolerance)))                                        \
-            print_error("%s:%d: %.17g is not %.17g\n", __FILE__, __LINE__, near_got, near_want); \
-        assert_true(fabs(near_got - near_want) <= (tolerance));                                  \
-    } while (0)
-
-static collider *make(abut_shape shape) {
-    collider *c = NULL;
-    abut_error error;
-    if (collider_create(NULL, &shape, &c, &error) != ABUT_OK) fail_msg("%s", error.message);
-    return c;
-}
+#include "make_collider.h"
 
 enum { SHAPES = 7 };
 static abut_solid *solid;

@@ -2,22 +2,7 @@
  * points inside a cavity against sampling. */
 #include "contact/cast.h"
 #include "convex/shape.h"
-#include "support.h"
-
-#define assert_near(got, want, tolerance)                                                        \
-    do {                                                                                         \
-        double near_got = (got), near_want = (want);                                             \
-        if (!(fabs(near_got - near_want) <= (tolerance)))                                        \
-            print_error("%s:%d: %.17g is not %.17g\n", __FILE__, __LINE__, near_got, near_want); \
-        assert_true(fabs(near_got - near_want) <= (tolerance));                                  \
-    } while (0)
-
-static collider *make(abut_shape shape) {
-    collider *c = NULL;
-    abut_error error;
-    if (collider_create(NULL, &shape, &c, &error) != ABUT_OK) fail_msg("%s", error.message);
-    return c;
-}
+#include "make_collider.h"
 
 static const manifold_config wide = {.reach = INFINITY, .angle = 0.2};
 

@@ -2,28 +2,13 @@
  * shape touches, with the same gaps (another algorithm: closed forms, GJK, growth distance). */
 #include "abut/surface.h"
 #include "contact/cast.h"
-#include "support.h"
-
-#define assert_near(got, want, tolerance)                                                        \
-    do {                                                                                         \
-        double near_got = (got), near_want = (want);                                             \
-        if (!(fabs(near_got - near_want) <= (tolerance)))                                        \
-            print_error("%s:%d: %.17g is not %.17g\n", __FILE__, __LINE__, near_got, near_want); \
-        assert_true(fabs(near_got - near_want) <= (tolerance));                                  \
-    } while (0)
+#include "make_collider.h"
 
 static abut_surface *surface;
 static abut_solid *solid;
 static abut_hull *hull;
 static collider *smooth, *shape;
 static abut_convex convex;
-
-static collider *make(abut_shape s) {
-    collider *c = NULL;
-    abut_error error;
-    if (collider_create(NULL, &s, &c, &error) != ABUT_OK) fail_msg("%s", error.message);
-    return c;
-}
 
 static int set_up(void **state) {
     (void)state;

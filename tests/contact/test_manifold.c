@@ -5,14 +5,6 @@
 
 #include <stdlib.h>
 
-#define assert_near(got, want, tolerance)                                                        \
-    do {                                                                                         \
-        double near_got = (got), near_want = (want);                                             \
-        if (!(fabs(near_got - near_want) <= (tolerance)))                                        \
-            print_error("%s:%d: %.17g is not %.17g\n", __FILE__, __LINE__, near_got, near_want); \
-        assert_true(fabs(near_got - near_want) <= (tolerance));                                  \
-    } while (0)
-
 static manifold_shape of(abut_convex convex) { return (manifold_shape){.convex = convex}; }
 static pose at(double x, double y, double z) { return (pose){{x, y, z}, {1, 0, 0, 0}}; }
 static const manifold_config wide = {.reach = INFINITY, .angle = 0.2};

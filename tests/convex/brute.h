@@ -4,16 +4,7 @@
 
 #include "convex/hull.h"
 #include "convex/pair.h"
-
-/* cmocka compares floats; this compares doubles. */
-#define assert_near(got, want, tolerance)                                                                 \
-    do {                                                                                                  \
-        double near_got = (got), near_want = (want), near_tolerance = (tolerance);                        \
-        if (!(fabs(near_got - near_want) <= near_tolerance))                                              \
-            print_error("%s:%d: %.17g is not %.17g within %g\n", __FILE__, __LINE__, near_got, near_want, \
-                        near_tolerance);                                                                  \
-        assert_true(fabs(near_got - near_want) <= near_tolerance);                                        \
-    } while (0)
+#include "support.h"
 
 /* A hull in world axes. */
 typedef struct brute_hull {

@@ -64,7 +64,7 @@ static void random_parallelepiped(mesh_kit *kit, uint64_t *state) {
     }
 }
 
-static void assert_near(double got, double want, double scale, double tolerance) {
+static void assert_named_near(double got, double want, double scale, double tolerance) {
     if (!(fabs(got - want) <= tolerance * fabs(scale))) fail_msg("%.17g, wanted %.17g", got, want);
 }
 
@@ -86,7 +86,7 @@ static void test_integers(void **unused) {
         if (abut_solid_build(NULL, &mesh, NULL, &solid, &error)) fail_msg("%s", error.message);
         abut_mass m = abut_solid_mass(solid, 1);
         double volume = (double)e.volume6 / 6, c[3], second[6];
-        assert_near(m.mass, volume, volume, 2e-16);
+        assert_named_near(m.mass, volume, volume, 2e-16);
         static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
         /* central moments over a common denominator: 120 V6 M_ij - 25 F_i F_j ... all in long double from
            exact integers: S_ij/120 - F_i F_j / (24^2 V6 / 6) */
@@ -96,9 +96,9 @@ static void test_integers(void **unused) {
             second[k] = (double)((long double)e.second120[k] / 120 - fi * fj / 96 / (long double)e.volume6);
         }
         double size = 600; /* of the coordinates: the centre is a mean of them */
-        assert_near(m.center.x, c[0], size, 1e-15);
-        assert_near(m.center.y, c[1], size, 1e-15);
-        assert_near(m.center.z, c[2], size, 1e-15);
+        assert_named_near(m.center.x, c[0], size, 1e-15);
+        assert_named_near(m.center.y, c[1], size, 1e-15);
+        assert_named_near(m.center.z, c[2], size, 1e-15);
         /* the tensor is a difference of moments about the origin, which are volume * size^2 */
         double want[6] = {second[1] + second[2],
                           second[0] + second[2],
@@ -106,7 +106,7 @@ static void test_integers(void **unused) {
                           -second[3],
                           -second[4],
                           -second[5]};
-        for (int k = 0; k < 6; k++) assert_near(m.inertia[k], want[k], volume * size * size, 2e-15);
+        for (int k = 0; k < 6; k++) assert_named_near(m.inertia[k], want[k], volume * size * size, 2e-15);
         abut_solid_free(NULL, solid);
     }
 }
@@ -129,7 +129,7 @@ static void test_thin_plate(void **unused) {
     abut_error error = {0};
     assert_int_equal(abut_mesh_facts_of(NULL, &mesh, 1e-9, &facts, &error), ABUT_OK);
     /* det(r) = 9^3 */
-    assert_near(fabs(facts.volume), 729 * 0x1p-20, 729 * 0x1p-20, 1e-15);
+    assert_named_near(fabs(facts.volume), 729 * 0x1p-20, 729 * 0x1p-20, 1e-15);
 }
 
 /* Cutting a solid in two adds up: volumes, first and second moments about the origin. */
@@ -148,14 +148,14 @@ static void test_cut_box(void **unused) {
         m[i] = abut_solid_mass(solid, 3);
         abut_solid_free(NULL, solid);
     }
-    assert_near(m[0].mass, m[1].mass + m[2].mass, m[0].mass, 1e-15);
-    assert_near(m[0].center.x * m[0].mass, m[1].center.x * m[1].mass + m[2].center.x * m[2].mass, m[0].mass,
-                1e-15);
+    assert_named_near(m[0].mass, m[1].mass + m[2].mass, m[0].mass, 1e-15);
+    assert_named_near(m[0].center.x * m[0].mass, m[1].center.x * m[1].mass + m[2].center.x * m[2].mass,
+                      m[0].mass, 1e-15);
     double about_origin[3];
     for (int i = 0; i < 3; i++)
         about_origin[i] =
             m[i].inertia[1] + m[i].mass * (m[i].center.x * m[i].center.x + m[i].center.z * m[i].center.z);
-    assert_near(about_origin[0], about_origin[1] + about_origin[2], about_origin[0], 1e-15);
+    assert_named_near(about_origin[0], about_origin[1] + about_origin[2], about_origin[0], 1e-15);
 }
 
 /* ---- rigid motions */
@@ -192,8 +192,8 @@ static void move_solid(const char *name, uint64_t *state, int motions) {
         for (int32_t v = 0; v < t.vertex_count; v++) t.position[v] = pose_point(p, start[v]);
         mass_integrals n = mass_of_mesh(&t, shell, 1, rest, rest + 1);
         principal(n.inertia, moved);
-        assert_near(n.volume, m.volume, m.volume, 1e-12);
-        for (int k = 0; k < 3; k++) assert_near(moved[k], moments[k], moments[k], 1e-12);
+        assert_named_near(n.volume, m.volume, m.volume, 1e-12);
+        for (int k = 0; k < 3; k++) assert_named_near(moved[k], moments[k], moments[k], 1e-12);
         vec3 center = pose_point(p, m.center);
         assert_true(vec3_distance(center, n.center) <= 1e-13 * t.diagonal);
     }
