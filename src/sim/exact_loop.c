@@ -229,13 +229,14 @@ static abut_status settle(exact *x, bool start, exact_event e, abut_error *error
     return status;
 }
 
-/* Overlap at the end of a step, over all near pairs that face each other. */
+/* Overlap at the end of a step, over all points that touch, and how well its contact problem was solved. */
 static void audit_overlap(exact *x) {
     for (int64_t i = 0; i < x->contacts.count; i++) {
         double depth = -x->contacts.data[i].point.gap;
         if (depth > x->run->state->deepest_overlap) x->run->state->deepest_overlap = depth;
     }
-    if (x->result.residual > x->run->state->residual) x->run->state->residual = x->result.residual;
+    /* forces that were given up move nothing: time steps go on from here, and are audited themselves */
+    if (!x->confused) x->run->state->residual = fmax(x->run->state->residual, x->result.residual);
 }
 
 abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error) {

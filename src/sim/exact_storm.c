@@ -40,6 +40,7 @@ bool exact_storm_counts(exact *x, double advanced) {
 
 abut_status exact_storm_begin(exact *x, abut_error *error) {
     x->storm = 0, x->frame_steps = 0, x->confused = false;
+    x->result.residual = 0; /* of forces that were given up and move nothing */
     step_pace *p = &x->pace;
     bool again = p->stepped > 0 && x->time - p->calm_since < 20 * p->stepped * step_of(x);
     p->stepped = again ? fmin(2 * p->stepped, MOST_STEPS) : FIRST_STEPS + (double)x->contacts.count;
