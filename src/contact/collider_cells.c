@@ -5,7 +5,11 @@
  *       |   :    |                witness on the cell lies inside the solid.  Where the witness lies on a
  *       |...:....|_______         face of the solid the normal must be that face's: over a seam the
  *       |   :            |        neighbour knows better.  On an edge or a vertex it must lead out of the
- *       |___:____________|        faces there. */
+ *       |___:____________|        faces there.
+ *
+ * A shape that lies deep across a seam may find its shortest way out of every cell to be the seam.  Then the
+ * faces themselves are asked: those push under which the shape's deepest point lies; and where there is none,
+ * the hull of the solid. */
 #include "contact/collider_parts.h"
 
 /* ---- creation */
@@ -66,6 +70,7 @@ typedef struct search {
     pose pa, pb;
     const manifold_config *config;
     double epsilon;
+    bool blind; /* a cell that the shape overlaps said nothing that counts */
     gather *found;
 } search;
 
@@ -95,19 +100,66 @@ static bool visit_cell(void *user, int32_t cell) {
     const boundary *b = &q->a->boundary;
     manifold_shape part = {.convex = abut_convex_hull(q->a->cells.hulls[cell])};
     manifold m;
+    bool overlaps = false, counts = false;
     manifold_collide(&part, q->pa, &q->b->convex, q->pb, q->config, NULL, &m);
     for (int i = 0; i < m.count; i++) {
         vec3 on = vec3_axpy(m.points[i].at, m.points[i].gap / 2, m.normal);
         vec3 x = vec3_sub(pose_unpoint(q->pa, on), b->solid->origin);
+        if (m.points[i].gap < -q->epsilon) overlaps = true;
         abut_place place = index_classify_point(b->index, b->solid, x, q->epsilon);
         if (!can_push(b->solid, place, vec3_neg(pose_unvector(q->pa, m.normal)))) continue;
+        counts = true;
         gather_add(q->found, (gather_point){.at = m.points[i].at,
                                             .normal = m.normal,
                                             .gap = m.points[i].gap,
                                             .id = m.points[i].id ^ hash64_mix((uint64_t)cell + 1),
                                             .vertex = -1});
     }
+    if (overlaps && !counts) q->blind = true;
     return true;
+}
+
+/* ---- deep overlaps */
+
+/* The point of B that is deepest beneath the face stands under it, inside the solid. */
+static bool visit_face(void *user, int32_t face) {
+    search *q = user;
+    const abut_solid *s = q->a->boundary.solid;
+    plane f = solid_faces(s)[face].plane;
+    vec3 n = pose_vector(q->pa, f.n);
+    vec3 lowest = abut_convex_support(&q->b->convex.convex, pose_unvector(q->pb, vec3_neg(n)));
+    vec3 x = pose_unpoint(q->pa, pose_point(q->pb, lowest)), stored = vec3_sub(x, s->origin);
+    double height = plane_distance(f, stored);
+    if (height > -q->epsilon || !index_face_contains(s, face, stored) ||
+        !boundary_contains(&q->a->boundary, x))
+        return true;
+    gather_add(q->found, (gather_point){.at = pose_point(q->pa, vec3_axpy(x, -height / 2, f.n)),
+                                        .normal = vec3_neg(n),
+                                        .gap = height,
+                                        .id = hash64_mix((uint64_t)face + 1),
+                                        .vertex = -1});
+    return true;
+}
+
+static bool pushes(const gather *g, double epsilon) {
+    for (int i = 0; i < g->count; i++)
+        if (g->points[i].gap < -epsilon) return true;
+    return false;
+}
+
+static void find_way_out(search *q, box near) {
+    vec3 origin = q->a->boundary.solid->origin;
+    near = (box){vec3_sub(near.lower, origin), vec3_sub(near.upper, origin)};
+    box_tree_query(&q->a->boundary.faces, near, visit_face, q);
+    if (pushes(q->found, q->epsilon)) return;
+    manifold m;
+    manifold_collide(&q->a->convex, q->pa, &q->b->convex, q->pb, q->config, NULL, &m);
+    for (int i = 0; i < m.count; i++)
+        gather_add(q->found, (gather_point){.at = m.points[i].at,
+                                            .normal = m.normal,
+                                            .gap = m.points[i].gap,
+                                            .id = m.points[i].id,
+                                            .vertex = -1});
 }
 
 int collider_collide_cells(const collider *a, pose pa, const collider *b, pose pb,
@@ -118,5 +170,6 @@ int collider_collide_cells(const collider *a, pose pa, const collider *b, pose p
     q.epsilon = 1e-7 * a->boundary.solid->diagonal;
     box near = box_grow(collider_bounds(b, pose_relative(pb, pa)), config->reach);
     box_tree_query(&a->cells.tree, near, visit_cell, &q);
+    if (q.blind) find_way_out(&q, near);
     return gather_group(&found, out, room);
 }
