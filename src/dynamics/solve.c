@@ -6,8 +6,7 @@
  * Lemke's method, after which the states it found are solved again for the last digits and the least norm. */
 #include "dynamics/solve.h"
 #include "abut/complementarity.h"
-#include "dynamics/system.h"
-#include "numerics/least_norm.h"
+#include "dynamics/states.h"
 
 /* |j_linear| |x_linear| + |j_angular| |x_angular| */
 static double product_size(spatial j, spatial x) {
@@ -96,13 +95,13 @@ bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *
 
 /* The unknown that violates its bound or sign most (or the first that does), and the state it should have;
  * -1. Forces are compared as the accelerations they cause alone. */
-static int worst_violation(const dense *d, const system_solution *sol, double tolerance, bool first,
+static int worst_violation(const states *t, const system_solution *sol, double tolerance, bool first,
                            uint8_t *next) {
-    const group_system *s = d->s;
-    int worst = -1, n = d->space.dimension;
+    const group_system *s = t->s;
+    int worst = -1;
     double most = tolerance * sol->scale;
     for (int i = 0; i < s->count; i++) {
-        double mobility = dense_dot(d->w + (size_t)n * i, d->w + (size_t)n * i, n), below = 0, above = 0;
+        double mobility = t->rows[i].size, below = 0, above = 0;
         if (sol->state[i] == ABUT_LCP_FREE) {
             below = (s->lo[i] - sol->z[i]) * mobility, above = (sol->z[i] - s->hi[i]) * mobility;
             if (below > most) most = below, worst = i, *next = ABUT_LCP_AT_LOWER;
@@ -139,20 +138,29 @@ static bool free_rows_hold(const group_system *s, const system_solution *sol, do
     return most <= (bilateral ? SLIGHT_MISS : tolerance) * sol->scale;
 }
 
+/* z for the states of the solution: over the bodies, or densely where nearly dependent rows need all digits.
+ * False when memory is out. */
+static bool solve_states(states *t, arena *scratch, system_solution *sol) {
+    if (states_solve(t, sol->state, sol->scale, sol->z)) return true;
+    arena_mark mark = arena_save(scratch);
+    dense d;
+    bool memory = dense_make(t->s, scratch, &d) && dense_solve_states(&d, sol->state, sol->z, scratch);
+    arena_restore(scratch, mark);
+    return memory;
+}
+
 /* Pivots from the given states: the worst violation first; after `count` steps the first one (Murty's rule,
  * which cannot cycle where the matrix is a P-matrix).  True when they end in a solution; false at the budget
  * or where the free rows have none.  *memory is false when memory is out. */
-static bool pivot(const dense *d, double tolerance, int budget, arena *scratch, system_solution *sol,
+static bool pivot(states *t, double tolerance, int budget, arena *scratch, system_solution *sol,
                   bool *memory) {
     for (int step = 0; step <= budget; step++) {
-        arena_mark mark = arena_save(scratch);
-        *memory = dense_solve_states(d, sol->state, sol->z, scratch);
-        arena_restore(scratch, mark);
+        *memory = solve_states(t, scratch, sol);
         if (!*memory) return false;
-        evaluate(d->s, sol);
+        evaluate(t->s, sol);
         uint8_t next = 0;
-        int worst = worst_violation(d, sol, tolerance, step > d->s->count, &next);
-        if (worst < 0) return free_rows_hold(d->s, sol, tolerance);
+        int worst = worst_violation(t, sol, tolerance, step > t->s->count, &next);
+        if (worst < 0) return free_rows_hold(t->s, sol, tolerance);
         sol->state[worst] = next, sol->pivots++;
     }
     return false;
@@ -264,13 +272,14 @@ static bool sweep_states(const dense *d, const dense_reduced *r, const double *c
  * path ends in a ray, or where nothing of this finds one: forces that grow without bound look like that. */
 static abut_status solve_with_slip(const group_system *s, double tolerance, int budget,
                                    const group_scratch *scratch, system_solution *sol, abut_error *error) {
+    states t;
     dense d;
     dense_reduced r;
     arena *a = scratch->arena;
-    bool memory = dense_make(s, a, &d);
+    bool memory = states_make(s, a, &t);
     int pivots = s->count < 60 ? 2 * s->count + 10 : 40;
-    if (memory && pivot(&d, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
-    if (!memory || !dense_reduce(&d, a, &r)) return fail_memory(error);
+    if (memory && pivot(&t, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
+    if (!memory || !dense_make(s, a, &d) || !dense_reduce(&d, a, &r)) return fail_memory(error);
     double *columns = projected_columns(&d, &r, a);
     if (!columns) return fail_memory(error);
     abut_status status = lemke_states(&d, &r, columns, scratch, budget, sol);
@@ -279,9 +288,9 @@ static abut_status solve_with_slip(const group_system *s, double tolerance, int 
         sol->outcome = SYSTEM_NO_SOLUTION;
         return ABUT_OK;
     }
-    if (status == ABUT_OK && pivot(&d, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
+    if (status == ABUT_OK && pivot(&t, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
     memory = sweep_states(&d, &r, columns, 300, a, sol);
-    if (memory && pivot(&d, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
+    if (memory && pivot(&t, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
     sol->outcome = SYSTEM_NO_SOLUTION;
     return memory ? ABUT_OK : fail_memory(error);
 }
@@ -293,9 +302,9 @@ enum { SMALL_SYSTEM = 100 };
 static abut_status solve_symmetric(const group_system *s, double tolerance, int budget,
                                    const group_scratch *scratch, system_solution *out, abut_error *error) {
     if (s->count <= SMALL_SYSTEM && s->g->method == ABUT_LCP_EXACT) {
-        dense d;
-        bool memory = dense_make(s, scratch->arena, &d);
-        if (memory && pivot(&d, fmin(tolerance, 1e-10), 2, scratch->arena, out, &memory)) return ABUT_OK;
+        states t;
+        bool memory = states_make(s, scratch->arena, &t);
+        if (memory && pivot(&t, fmin(tolerance, 1e-10), 2, scratch->arena, out, &memory)) return ABUT_OK;
         if (!memory) return fail_memory(error);
     }
     row_matrix a;

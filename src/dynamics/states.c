@@ -1,0 +1,39 @@
+/* Given states, over the bodies (see states.h). */
+#include "dynamics/states.h"
+
+#include "abut/complementarity.h"
+
+static void to_blocks(const int first[2], int block[2]) {
+    for (int k = 0; k < 2; k++) block[k] = first[k] >= 0 ? first[k] / BLOCK_SIDE : -1;
+}
+
+bool states_make(const group_system *s, arena *scratch, states *out) {
+    out->s = s;
+    out->rows = arena_alloc(scratch, (size_t)s->count + 1, sizeof *out->rows);
+    if (!out->rows || !system_space_make(s->g, scratch, &out->space)) return false;
+    for (int i = 0; i < s->count; i++) {
+        coupled_row *r = &out->rows[i];
+        int first[2];
+        system_space_parts(&out->space, s->g, &s->rows[i], first, r->w);
+        if (s->columns == s->rows)
+            memcpy(r->v, r->w, sizeof r->v);
+        else
+            system_space_parts(&out->space, s->g, &s->columns[i], first, r->v);
+        to_blocks(first, r->block);
+        r->b = s->b[i];
+    }
+    return coupled_make(out->space.dimension / BLOCK_SIDE, out->rows, s->count, scratch, &out->equations);
+}
+
+bool states_solve(states *t, const uint8_t *state, double scale, double *z) {
+    const group_system *s = t->s;
+    memset(t->equations.y, 0, (size_t)t->space.dimension * sizeof(double));
+    for (int i = 0; i < s->count; i++) {
+        coupled_row *r = &t->rows[i];
+        r->holds = state[i] == ABUT_LCP_FREE;
+        r->z = r->holds ? 0 : state[i] == ABUT_LCP_AT_LOWER ? s->lo[i] : s->hi[i];
+    }
+    if (!coupled_solve(&t->equations, scale)) return false;
+    for (int i = 0; i < s->count; i++) z[i] = t->rows[i].z;
+    return true;
+}

@@ -1,0 +1,157 @@
+/* Equations of rows that couple two blocks (see coupled.h). */
+#include "numerics/coupled.h"
+
+#include <math.h>
+
+enum { ROUNDS = 12 };
+/* The ease of the first attempt and of one for nearly dependent rows. */
+static const double eases[] = {1e-5, 1e-8};
+/* Residuals at rounding, those that another method could not make much smaller, and those that redundant rows of a
+ * mechanism have while its positions are as good as the integration: relative to the scale. */
+#define DONE 1e-14
+#define GOOD 1e-12
+#define SLIGHT 1e-6
+
+double coupled_rate(const coupled_row *r, const double *y) {
+    double sum = 0;
+    for (int k = 0; k < 2; k++) {
+        if (r->block[k] < 0) continue;
+        const double *at = y + BLOCK_SIDE * r->block[k];
+        for (int i = 0; i < BLOCK_SIDE; i++) sum += r->w[k][i] * at[i];
+    }
+    return sum;
+}
+
+/* y += z v */
+static void push(const coupled_row *r, double z, double *y) {
+    for (int k = 0; k < 2; k++) {
+        if (r->block[k] < 0) continue;
+        double *at = y + BLOCK_SIDE * r->block[k];
+        for (int i = 0; i < BLOCK_SIDE; i++) at[i] += z * r->v[k][i];
+    }
+}
+
+void coupled_measure(coupled_row *r) {
+    r->size = 0;
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; r->block[k] >= 0 && i < BLOCK_SIDE; i++) r->size += r->w[k][i] * r->w[k][i];
+}
+
+bool coupled_make(int blocks, coupled_row *rows, int count, arena *scratch, coupled *out) {
+    *out = (coupled){.blocks = blocks, .count = count, .rows = rows};
+    size_t n = BLOCK_SIDE * (size_t)blocks + 1;
+    block_pair *pairs = arena_alloc(scratch, (size_t)count + 1, sizeof *pairs);
+    out->y = arena_alloc(scratch, n, sizeof(double));
+    out->step = arena_alloc(scratch, n, sizeof(double));
+    out->work = arena_alloc(scratch, n, sizeof(double));
+    if (!pairs || !out->y || !out->step || !out->work) return false;
+    for (int i = 0; i < count; i++) {
+        pairs[i] = (block_pair){rows[i].block[0], rows[i].block[1]};
+        coupled_measure(&rows[i]);
+    }
+    return block_lu_plan(blocks, pairs, count, scratch, &out->matrix);
+}
+
+/* 1 / (c + e); 0 for a row that moves nothing. */
+static double stiffness(const coupled_row *r, double ease) {
+    double soft = r->compliance + ease * r->size;
+    return r->holds && soft > 0 ? 1 / soft : 0;
+}
+
+/* 1 + sum v w^T / (c + e) */
+static bool factor(coupled *c, double ease) {
+    block_lu_clear(&c->matrix);
+    for (int i = 0; i < c->blocks; i++) {
+        double *d = block_lu_entry(&c->matrix, i, i);
+        for (int k = 0; k < BLOCK_SIDE; k++) d[(BLOCK_SIDE + 1) * k] = 1;
+    }
+    for (int i = 0; i < c->count; i++) {
+        const coupled_row *r = &c->rows[i];
+        double hard = stiffness(r, ease);
+        for (int k = 0; k < 4 && hard > 0; k++) {
+            int a = r->block[k / 2], b = r->block[k % 2];
+            if (a < 0 || b < 0) continue;
+            double *at = block_lu_entry(&c->matrix, a, b);
+            for (int p = 0; p < BLOCK_SIDE; p++) {
+                double f = hard * r->v[k / 2][p];
+                for (int q = 0; q < BLOCK_SIDE; q++) at[BLOCK_SIDE * p + q] += f * r->w[k % 2][q];
+            }
+        }
+    }
+    return block_lu_factor(&c->matrix);
+}
+
+/* All residuals; the largest of the rows that hold, relative to the rates that meet in it. */
+static double residual(coupled *c, double scale) {
+    double most = 0;
+    for (int i = 0; i < c->count; i++) {
+        coupled_row *r = &c->rows[i];
+        r->r = coupled_rate(r, c->y) + r->b;
+        if (!r->holds) continue;
+        double left = fabs(r->r + r->compliance * r->z);
+        most = fmax(most, left / fmax(scale, fabs(r->z) * r->size));
+    }
+    return most;
+}
+
+/* One step of the method.  Returns the part of the residuals that it takes away. */
+static double improve(coupled *c, double ease) {
+    size_t n = BLOCK_SIDE * (size_t)c->blocks;
+    double left = 0, taken = 0;
+    memset(c->step, 0, n * sizeof(double));
+    for (int i = 0; i < c->count; i++) {
+        const coupled_row *r = &c->rows[i];
+        double hard = stiffness(r, ease);
+        if (hard > 0) push(r, -(r->r + r->compliance * r->z) * hard, c->step);
+    }
+    block_lu_solve(&c->matrix, c->step, c->step, c->work);
+    for (int i = 0; i < c->count; i++) {
+        coupled_row *r = &c->rows[i];
+        double hard = stiffness(r, ease);
+        if (!(hard > 0)) continue;
+        double wrong = r->r + r->compliance * r->z, change = coupled_rate(r, c->step);
+        r->more = -(wrong + change) * hard;
+        r->z += r->more;
+        push(r, r->more, c->y);
+        left = fmax(left, fabs(wrong)), taken = fmax(taken, fabs(change + r->compliance * r->more));
+    }
+    return left > 0 ? taken / left : 0;
+}
+
+/* Rows that contradict each other keep their residuals: each of the `rounds` steps added the same forces, which hold
+ * each other and move nothing.  They are taken back. */
+static void release(coupled *c, int rounds) {
+    for (int i = 0; i < c->count; i++) {
+        coupled_row *r = &c->rows[i];
+        if (!r->holds) continue;
+        push(r, -rounds * r->more, c->y);
+        r->z -= rounds * r->more;
+    }
+}
+
+/* Steps with one ease from the residual `left`.  *contradicts: what is left is no direction in which anything moves. */
+static double attempt(coupled *c, double ease, double scale, double left, bool *contradicts) {
+    if (!factor(c, ease)) return INFINITY;
+    double taken = 1, before = left;
+    int round = 0;
+    while (left > DONE && round < ROUNDS && !(round > 1 && left > 0.5 * before)) {
+        before = left;
+        taken = improve(c, ease), round++;
+        left = residual(c, scale);
+    }
+    *contradicts = left > 0.5 * before && taken < 1e-3;
+    if (*contradicts) release(c, round);
+    return left;
+}
+
+bool coupled_solve(coupled *c, double scale) {
+    for (int i = 0; i < c->count; i++) {
+        if (c->rows[i].z != 0) push(&c->rows[i], c->rows[i].z, c->y);
+        c->rows[i].more = 0;
+    }
+    if (!(scale > 0)) scale = 1;
+    bool contradicts = false;
+    double left = residual(c, scale);
+    for (int k = 0; k < 2 && left > GOOD && !contradicts; k++) left = attempt(c, eases[k], scale, left, &contradicts);
+    return left <= (contradicts ? SLIGHT : GOOD);
+}
