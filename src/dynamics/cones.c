@@ -1,6 +1,8 @@
 /* Friction as cone programs (see cones.h). */
 #include "dynamics/cones.h"
 
+#include "dynamics/modes.h"
+
 enum { LIFTS = 15, STEP_LIFTS = 8 };
 
 /* The cone program of a system: its blocks and the unknowns they stand for. */
@@ -274,13 +276,30 @@ abut_status cones_choose(group *g, const coulomb_config *config, const group_scr
 
 /* ---- step */
 
+/* Multipliers of a step: by Newton's method on the modes, or by cone programs.  False when memory is out. */
+static bool step_multipliers(const group_system *s, arena *scratch, double *z, bool *found,
+                             double *residual) {
+    modes m;
+    *residual = 0;
+    if (!modes_solve(s, NULL, scratch, &m, found)) return false;
+    if (*found) {
+        memcpy(z, m.z, (size_t)s->count * sizeof(double));
+        return true;
+    }
+    dense d;
+    assembly a;
+    if (!dense_make(s, scratch, &d) || !assemble(&d, NULL, s->rows, scratch, &a) ||
+        iterate(&a, scratch, 1e-7, STEP_LIFTS, found, residual) != ABUT_OK)
+        return false;
+    if (*found) read_multipliers(&a, z);
+    return true;
+}
+
 abut_status cones_step(group *g, const system_config *build, const group_scratch *scratch, spatial *x,
                        double *normals, vec3 *frictions, double *rows, bool *found, double *residual,
                        abut_error *error) {
     arena_mark mark = arena_save(scratch->arena);
     group_system s;
-    dense d;
-    assembly a;
     *found = false;
     for (int i = 0; i < g->contact_count; i++) {
         group_contact *c = &g->contacts[i];
@@ -292,11 +311,8 @@ abut_status cones_step(group *g, const system_config *build, const group_scratch
     abut_status status = system_build(g, build, scratch->arena, &s, error);
     if (status == ABUT_OK && cones_know(&s)) {
         double *z = arena_alloc(scratch->arena, (size_t)s.count + 1, sizeof(double));
-        if (!z || !dense_make(&s, scratch->arena, &d) || !assemble(&d, NULL, s.rows, scratch->arena, &a) ||
-            iterate(&a, scratch->arena, 1e-7, STEP_LIFTS, found, residual) != ABUT_OK)
-            status = fail_memory(error);
+        if (!z || !step_multipliers(&s, scratch->arena, z, found, residual)) status = fail_memory(error);
         if (status == ABUT_OK && *found) {
-            read_multipliers(&a, z);
             system_apply(&s, z, x);
             for (int i = 0; i < g->contact_count; i++)
                 normals[i] = s.normal_of[i] >= 0 ? z[s.normal_of[i]] : 0, frictions[i] = vec3_zero();

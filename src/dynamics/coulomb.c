@@ -3,6 +3,7 @@
 
 #include "abut/complementarity.h"
 #include "dynamics/cones.h"
+#include "dynamics/modes.h"
 #include "dynamics/share.h"
 
 /* Slipping points up to which directions are refined to the last digits, the error of the directions of more,
@@ -326,6 +327,12 @@ abut_status coulomb_choose(group *g, const coulomb_config *config, const group_s
     int candidates = 0;
     for (int i = 0; i < CONE_KINDS * g->contact_count; i++) candidates += config->candidate[i];
     bool many = candidates > NEWTON_DIRECTIONS;
+    if (many) { /* modes of most points are right at once */
+        abut_status quick = modes_choose(g, config, scratch, system, solution, &found, error);
+        if (quick != ABUT_OK || (found && impulses)) return quick;
+        if (found) quick = evaluate(&t, error);
+        if (quick != ABUT_OK || (found && solution->outcome == SYSTEM_SOLVED)) return quick;
+    }
     abut_status status = impulses && many ? ABUT_OK : try_all_stick(&t, &stuck, error);
     if (status != ABUT_OK || stuck) return status;
     if (!many) { /* pyramids are quick for a few points */

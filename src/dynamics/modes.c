@@ -31,25 +31,25 @@ static bool make_points(const group_system *s, const bool *candidate, arena *scr
     return true;
 }
 
-/* to = a x + b y, of rows between the same bodies */
-static void combine(double a, const double x[2][BLOCK_SIDE], double b, const double y[2][BLOCK_SIDE],
-                    double to[2][BLOCK_SIDE]) {
+/* The row a x + b y, of two between the same bodies. */
+static void combine(double a, const coupled_row *x, double b, const coupled_row *y, coupled_row *to) {
     for (int k = 0; k < 2; k++)
-        for (int i = 0; i < BLOCK_SIDE; i++) to[k][i] = a * x[k][i] + b * y[k][i];
+        for (int i = 0; i < BLOCK_SIDE; i++) to->w[k][i] = a * x->w[k][i] + b * y->w[k][i];
 }
 
-/* The rows of a point that slips along d: its friction hangs on the normal force; what is across has the compliance
- * c. */
+/* The rows of a point that slips along d: its friction hangs on the normal force; what is across has the
+ * compliance c. */
 static void set_slip(modes *m, const modes_point *p, double c) {
     coupled_row *normal = &m->t.rows[p->normal], *across = &m->t.rows[p->law->first];
     const coupled_row *n = &m->raw[p->normal], *t1 = &m->raw[p->law->first], *t2 = t1 + 1;
-    double along[2][BLOCK_SIDE], mu = p->law->slide;
-    combine(p->d[0], t1->w, p->d[1], t2->w, along);
-    combine(1, n->w, -mu, along, normal->v);
-    combine(-p->d[1], t1->w, p->d[0], t2->w, across->w);
+    coupled_row along, push;
+    combine(p->d[0], t1, p->d[1], t2, &along);
+    combine(1, n, -p->law->slide, &along, &push);
+    memcpy(normal->v, push.w, sizeof push.w);
+    combine(-p->d[1], t1, p->d[0], t2, across);
     memcpy(across->v, across->w, sizeof across->v);
     across->b = -p->d[1] * t1->b + p->d[0] * t2->b, across->compliance = c;
-    across->holds = true, across->z = 0;
+    across->holds = isfinite(c), across->z = 0;
     across[1].holds = false, across[1].z = 0;
     coupled_measure(across);
 }
@@ -129,8 +129,9 @@ static double change_row(modes *m, int i) {
     const group_system *s = m->t.s;
     coupled_row *r = &m->t.rows[i];
     if (isinf(s->lo[i]) && isinf(s->hi[i])) return 0;
-    double wish = r->z - (r->size > 0 ? r->r / r->size : 0), tiny = LAW_TOLERANCE * m->scale / fmax(r->size, 1e-300);
-    bool below = wish < s->lo[i] + (r->holds ? -tiny : 0), above = wish > s->hi[i] + (r->holds ? tiny : 0);
+    double wish = r->z - (r->size > 0 ? r->r / r->size : 0),
+           tiny = LAW_TOLERANCE * m->scale / fmax(r->size, 1e-300);
+    bool below = wish<s->lo[i] + (r->holds ? -tiny : 0), above = wish> s->hi[i] + (r->holds ? tiny : 0);
     double bound = below ? s->lo[i] : s->hi[i];
     double far = (below || above) == r->holds ? fabs(wish - bound) * r->size : 0;
     r->holds = !below && !above;

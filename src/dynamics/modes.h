@@ -1,5 +1,5 @@
-/* Coulomb's law by Newton's method on the modes (Alart and Curnier 1991): for groups of many points, where the modes
- * of most are right at once.
+/* Coulomb's law by Newton's method on the modes (Alart and Curnier 1991): for groups of many points, where
+ * the modes of most are right at once.
  *
  * At a point with normal force N and rate r_n, friction T and slip rate r, mobility m of the point:
  *
@@ -8,9 +8,10 @@
  *     otherwise                   slips:  r_n = 0, T = -mu N d + z_p p,   d = -T'/|T'|,   p across d,
  *                                         p . r + c z_p = 0,   c = m (|T'| / (mu N') - 1)
  *
- * the law of friction linearised: z_p is what the turning of d does to the force, and vanishes in the solution.  Each
- * step is one solution of linear equations over the bodies (numerics/coupled.h), from the forces of the step before, so
- * that redundant points keep a distribution inside their cones where they have one. */
+ * the law of friction linearised: z_p is what the turning of d does to the force, and vanishes in the
+ * solution.  Each step is one solution of linear equations over the bodies (numerics/coupled.h), from the
+ * forces of the step before, so that redundant points keep a distribution inside their cones where they have
+ * one. */
 #ifndef DYNAMICS_MODES_H
 #define DYNAMICS_MODES_H
 
@@ -36,9 +37,9 @@ typedef struct modes {
     int steps;
 } modes;
 
-/* The system has its candidates sticking (candidate: CONE_KINDS per contact; NULL: all), other slipping points keep
- * their direction.  *found is false where the steps do not end, or the system has laws that cones_know does not.  False
- * when memory is out. */
+/* The system has its candidates sticking (candidate: CONE_KINDS per contact; NULL: all), other slipping
+ * points keep their direction.  *found is false where the steps do not end, or the system has laws that
+ * cones_know does not.  False when memory is out. */
 bool modes_solve(const group_system *s, const bool *candidate, arena *scratch, modes *out, bool *found);
 
 /* As cones_choose: modes, directions and `pressed` of the contacts, the solution. */

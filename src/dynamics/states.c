@@ -7,6 +7,16 @@ static void to_blocks(const int first[2], int block[2]) {
     for (int k = 0; k < 2; k++) block[k] = first[k] >= 0 ? first[k] / BLOCK_SIDE : -1;
 }
 
+/* How much a force, or a torque, between two bodies moves them without levers: the same for all points of a
+ * face, so that the load is linear over it where the equations leave it open. */
+static double ease_of(const group *g, const row *r) {
+    double ease = 0;
+    bool force = vec3_length2(r->ja.linear) + vec3_length2(r->jb.linear) > 0;
+    if (force && r->a >= 0) ease += g->inertias[r->a].inverse_mass;
+    if (force && r->b >= 0) ease += g->inertias[r->b].inverse_mass;
+    return ease;
+}
+
 bool states_make(const group_system *s, arena *scratch, states *out) {
     out->s = s;
     out->rows = arena_alloc(scratch, (size_t)s->count + 1, sizeof *out->rows);
@@ -20,7 +30,7 @@ bool states_make(const group_system *s, arena *scratch, states *out) {
         else
             system_space_parts(&out->space, s->g, &s->columns[i], first, r->v);
         to_blocks(first, r->block);
-        r->b = s->b[i];
+        r->b = s->b[i], r->ease = ease_of(s->g, &s->rows[i]);
     }
     return coupled_make(out->space.dimension / BLOCK_SIDE, out->rows, s->count, scratch, &out->equations);
 }

@@ -1,6 +1,7 @@
-/* The multipliers of a system for given states (free, at a bound), over the bodies: the common evaluation between two
- * events, where the states of the last one still hold and all that is wanted is one linear solution and its check.
- * Cost: that of the bodies and their contact graph (numerics/coupled.h), not of a dense matrix of all rows. */
+/* The multipliers of a system for given states (free, at a bound), over the bodies: the common evaluation
+ * between two events, where the states of the last one still hold and all that is wanted is one linear
+ * solution and its check. Cost: that of the bodies and their contact graph (numerics/coupled.h), not of a
+ * dense matrix of all rows. */
 #ifndef DYNAMICS_STATES_H
 #define DYNAMICS_STATES_H
 
@@ -17,8 +18,8 @@ typedef struct states {
 /* False when memory is out. */
 bool states_make(const group_system *s, arena *scratch, states *out);
 
-/* z with w = 0 on the free unknowns, the others at their bounds.  False: rows that depend on each other contradict,
- * or nearly, and z is not written. */
+/* z with w = 0 on the free unknowns, the others at their bounds.  False: rows that depend on each other
+ * contradict, or nearly, and z is not written. */
 bool states_solve(states *t, const uint8_t *state, double scale, double *z);
 
 #endif

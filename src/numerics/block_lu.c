@@ -38,7 +38,8 @@ static void eliminate(uint64_t *bits, int *degree, int count, int words, int k) 
 /* The order of least degree, ties by number.  Returns the number of couplings with fill. */
 static int find_order(uint64_t *bits, int *degree, int count, int words, block_lu *out) {
     int total = 0;
-    for (int i = 0; i < count; i++) degree[i] = count_bits(bits + (size_t)i * words, words), out->place[i] = -1;
+    for (int i = 0; i < count; i++)
+        degree[i] = count_bits(bits + (size_t)i * words, words), out->place[i] = -1;
     for (int k = 0; k < count; k++) {
         int best = -1;
         for (int i = 0; i < count; i++)

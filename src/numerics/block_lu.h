@@ -2,12 +2,13 @@
  *
  *     A = L U,     L: unit blocks on the diagonal,     U: the pivots and what is right of them
  *
- * The pattern is symmetric (a contact couples two bodies both ways), the values need not be.  Blocks are eliminated
- * in the order of least degree, so that a stack or an arch costs as much as its number of bodies and a heap little
- * more; inside a pivot block rows are exchanged, between blocks they are not: the caller looks at the residual.
+ * The pattern is symmetric (a contact couples two bodies both ways), the values need not be.  Blocks are
+ * eliminated in the order of least degree, so that a stack or an arch costs as much as its number of bodies
+ * and a heap little more; inside a pivot block rows are exchanged, between blocks they are not: the caller
+ * looks at the residual.
  *
- *     position k of the order:   pivot[k]   |  upper[e] = A_kj   for e in start[k] .. start[k+1]-1, j = column[e] > k
- *                                lower[e] = A_jk                                                                   */
+ *     position k of the order:   pivot[k]   |  upper[e] = A_kj   for e in start[k] .. start[k+1]-1, j =
+ * column[e] > k lower[e] = A_jk                                                                   */
 #ifndef NUMERICS_BLOCK_LU_H
 #define NUMERICS_BLOCK_LU_H
 
@@ -27,8 +28,8 @@ typedef struct block_pair {
     int a, b;
 } block_pair;
 
-/* Order and pattern with its fill; pairs with a == b or a negative number are skipped.  All values are zero.  False
- * when memory is out. */
+/* Order and pattern with its fill; pairs with a == b or a negative number are skipped.  All values are zero.
+ * False when memory is out. */
 bool block_lu_plan(int count, const block_pair *pairs, int pair_count, arena *scratch, block_lu *out);
 void block_lu_clear(block_lu *f);
 

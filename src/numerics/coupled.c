@@ -3,14 +3,16 @@
 
 #include <math.h>
 
-enum { ROUNDS = 12 };
+enum { ROUNDS = 12, STALLS = 3 };
 /* The ease of the first attempt and of one for nearly dependent rows. */
 static const double eases[] = {1e-5, 1e-8};
-/* Residuals at rounding, those that another method could not make much smaller, and those that redundant rows of a
- * mechanism have while its positions are as good as the integration: relative to the scale. */
-#define DONE 1e-14
-#define GOOD 1e-12
+/* Residuals at rounding, those that another method could not make much smaller, and those that redundant rows
+ * of a mechanism have while its positions are as good as the integration: relative to the scale. */
+#define DONE   1e-14
+#define GOOD   1e-12
 #define SLIGHT 1e-6
+/* A step that takes away less than this part of the residuals does not move anything: s^2 < STANDS * ease. */
+#define STANDS 0.05
 
 double coupled_rate(const coupled_row *r, const double *y) {
     double sum = 0;
@@ -48,13 +50,14 @@ bool coupled_make(int blocks, coupled_row *rows, int count, arena *scratch, coup
     for (int i = 0; i < count; i++) {
         pairs[i] = (block_pair){rows[i].block[0], rows[i].block[1]};
         coupled_measure(&rows[i]);
+        if (!(rows[i].ease > 0)) rows[i].ease = rows[i].size;
     }
     return block_lu_plan(blocks, pairs, count, scratch, &out->matrix);
 }
 
 /* 1 / (c + e); 0 for a row that moves nothing. */
 static double stiffness(const coupled_row *r, double ease) {
-    double soft = r->compliance + ease * r->size;
+    double soft = r->compliance + ease * r->ease;
     return r->holds && soft > 0 ? 1 / soft : 0;
 }
 
@@ -118,8 +121,8 @@ static double improve(coupled *c, double ease) {
     return left > 0 ? taken / left : 0;
 }
 
-/* Rows that contradict each other keep their residuals: each of the `rounds` steps added the same forces, which hold
- * each other and move nothing.  They are taken back. */
+/* Rows that contradict each other keep their residuals: each of the `rounds` steps added the same forces,
+ * which hold each other and move nothing.  They are taken back. */
 static void release(coupled *c, int rounds) {
     for (int i = 0; i < c->count; i++) {
         coupled_row *r = &c->rows[i];
@@ -129,18 +132,23 @@ static void release(coupled *c, int rounds) {
     }
 }
 
-/* Steps with one ease from the residual `left`.  *contradicts: what is left is no direction in which anything moves. */
+/* Steps with one ease from the residual `left`.  *contradicts: what is left is no direction in which anything
+ * moves. */
 static double attempt(coupled *c, double ease, double scale, double left, bool *contradicts) {
     if (!factor(c, ease)) return INFINITY;
-    double taken = 1, before = left;
+    double taken = 1, before = INFINITY;
     int round = 0;
-    while (left > DONE && round < ROUNDS && !(round > 1 && left > 0.5 * before)) {
+    for (int stalls = 0; left > DONE && round < ROUNDS && stalls < STALLS;) {
         before = left;
         taken = improve(c, ease), round++;
         left = residual(c, scale);
+        if (left > 0.5 * before) stalls = taken < STANDS ? STALLS : stalls + 1;
     }
-    *contradicts = left > 0.5 * before && taken < 1e-3;
-    if (*contradicts) release(c, round);
+    *contradicts = left > 0.5 * before && taken < STANDS;
+    if (left > DONE && left > 0.5 * before) {
+        release(c, round);
+        left = residual(c, scale);
+    }
     return left;
 }
 
@@ -152,6 +160,7 @@ bool coupled_solve(coupled *c, double scale) {
     if (!(scale > 0)) scale = 1;
     bool contradicts = false;
     double left = residual(c, scale);
-    for (int k = 0; k < 2 && left > GOOD && !contradicts; k++) left = attempt(c, eases[k], scale, left, &contradicts);
+    for (int k = 0; k < 2 && left > GOOD && !contradicts; k++)
+        left = attempt(c, eases[k], scale, left, &contradicts);
     return left <= (contradicts ? SLIGHT : GOOD);
 }

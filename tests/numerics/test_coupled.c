@@ -1,0 +1,194 @@
+/* Elimination over blocks against products, and rows over two bodies against the dense decomposition of any
+ * rank. */
+#include "numerics/coupled.h"
+#include "numerics/least_norm.h"
+#include "support.h"
+
+#include <math.h>
+
+static uint64_t seed = 88172645463325252u;
+static double uniform(void) { /* -1 .. 1, xorshift */
+    seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+    return (double)(seed >> 11) / 4503599627370496.0 - 1;
+}
+static int pick(int n) { return (int)((uniform() + 1) / 2 * n) % n; }
+
+/* Random couplings, values that are not symmetric, diagonal blocks that rule: A x = b for a known x. */
+static void blocks_are_eliminated(void **state) {
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        arena a;
+        arena_init(&a, NULL);
+        int n = 1 + pick(90), links = pick(3 * n);
+        block_pair *pairs = arena_alloc(&a, (size_t)links + 1, sizeof *pairs);
+        for (int i = 0; i < links; i++) pairs[i] = (block_pair){pick(n + 1) - 1, pick(n)};
+        block_lu f;
+        assert_true(block_lu_plan(n, pairs, links, &a, &f));
+        size_t size = (size_t)n * BLOCK_SIDE;
+        double *x = arena_alloc(&a, size, sizeof(double)), *b = arena_alloc(&a, size, sizeof(double)),
+               *work = arena_alloc(&a, size, sizeof(double));
+        for (size_t i = 0; i < size; i++) x[i] = uniform();
+        for (int k = -n; k < 2 * links; k++) { /* every diagonal, then every link both ways */
+            int i = k < 0 ? k + n : k % 2 ? pairs[k / 2].a : pairs[k / 2].b;
+            int j = k < 0 ? i : k % 2 ? pairs[k / 2].b : pairs[k / 2].a;
+            if (i < 0 || j < 0 || (k >= 0 && i == j)) continue;
+            double *block = block_lu_entry(&f, i, j);
+            for (int p = 0; p < BLOCK_SIDE; p++)
+                for (int q = 0; q < BLOCK_SIDE; q++) {
+                    double v = uniform() + (k < 0 && p == q ? 60 : 0);
+                    block[BLOCK_SIDE * p + q] += v;
+                    b[BLOCK_SIDE * i + p] += v * x[BLOCK_SIDE * j + q];
+                }
+        }
+        assert_true(block_lu_factor(&f));
+        block_lu_solve(&f, b, b, work);
+        for (size_t i = 0; i < size; i++) assert_true(fabs(b[i] - x[i]) < 1e-12);
+        arena_free(&a);
+    }
+}
+
+/* A chain has no fill in the order of least degree, whatever the numbers of its bodies. */
+static void a_chain_has_no_fill(void **state) {
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    enum { N = 200 };
+    block_pair pairs[N - 1];
+    for (int i = 0; i + 1 < N; i++) pairs[i] = (block_pair){i * 77 % N, (i + 1) * 77 % N};
+    block_lu f;
+    assert_true(block_lu_plan(N, pairs, N - 1, &a, &f));
+    assert_int_equal(f.start[N], N - 1);
+    arena_free(&a);
+}
+
+static void singular_pivots_are_named(void **state) {
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    block_lu f;
+    assert_true(block_lu_plan(2, NULL, 0, &a, &f));
+    assert_false(block_lu_factor(&f));
+    arena_free(&a);
+}
+
+enum { BODIES = 6, MOST = 60 };
+
+/* Rows between random bodies; a third repeats combinations of others (redundant), consistent if b follows a
+ * motion. */
+static int make_rows(coupled_row *rows, int count, double skew, const double *motion) {
+    for (int i = 0; i < count; i++) {
+        coupled_row *r = &rows[i];
+        *r = (coupled_row){.block = {pick(BODIES), pick(BODIES + 1) - 1}, .holds = true};
+        if (r->block[1] == r->block[0]) r->block[1] = -1;
+        const coupled_row *twin = i > 3 && pick(3) == 0 ? &rows[pick(i)] : NULL;
+        if (twin) memcpy(r->block, twin->block, sizeof r->block);
+        double factor = 0.2 + fabs(uniform());
+        for (int k = 0; k < 2; k++)
+            for (int j = 0; j < BLOCK_SIDE; j++) {
+                r->w[k][j] = r->block[k] < 0 ? 0 : twin ? factor * twin->w[k][j] : uniform();
+                r->v[k][j] = r->block[k] < 0 ? 0
+                             : twin          ? factor * twin->v[k][j]
+                                             : r->w[k][j] + skew * uniform();
+            }
+        r->b = -coupled_rate(r, motion);
+    }
+    return count;
+}
+
+/* The same equations, densely: least z with W^T V z = -b. */
+static void dense_motion(const coupled_row *rows, int count, arena *a, double *y) {
+    double *m = arena_alloc(a, (size_t)count * count, sizeof(double)),
+           *b = arena_alloc(a, (size_t)count, sizeof(double)),
+           *z = arena_alloc(a, (size_t)count, sizeof(double)), column[6 * BODIES];
+    for (int j = 0; j < count; j++) {
+        memset(column, 0, sizeof column);
+        for (int k = 0; k < 2; k++)
+            for (int i = 0; rows[j].block[k] >= 0 && i < BLOCK_SIDE; i++)
+                column[BLOCK_SIDE * rows[j].block[k] + i] += rows[j].v[k][i];
+        for (int i = 0; i < count; i++) m[(size_t)count * j + i] = coupled_rate(&rows[i], column);
+        b[j] = -rows[j].b;
+    }
+    least_norm f;
+    assert_true(least_norm_factor(m, count, count, 1e-10, a, &f));
+    least_norm_solve(&f, b, z);
+    memset(y, 0, sizeof column);
+    for (int j = 0; j < count; j++)
+        for (int k = 0; k < 2; k++)
+            for (int i = 0; rows[j].block[k] >= 0 && i < BLOCK_SIDE; i++)
+                y[BLOCK_SIDE * rows[j].block[k] + i] += z[j] * rows[j].v[k][i];
+}
+
+/* The motion is unique and that of the dense decomposition; forces add up to it.  Few enough rows that they
+ * leave motions free, or so many that most are redundant. */
+static void rows_agree_with_the_dense_answer(void **state) {
+    (void)state;
+    int solved = 0, rounds = 400;
+    for (int round = 0; round < rounds; round++) {
+        arena a;
+        arena_init(&a, NULL);
+        coupled_row rows[MOST];
+        double motion[6 * BODIES], want[6 * BODIES];
+        for (int i = 0; i < 6 * BODIES; i++) motion[i] = uniform();
+        int count = make_rows(rows, 1 + pick(MOST), round % 2 ? 0 : 0.1, motion);
+        coupled c;
+        assert_true(coupled_make(BODIES, rows, count, &a, &c));
+        if (coupled_solve(&c, 10)) {
+            solved++;
+            dense_motion(rows, count, &a, want);
+            double mobility = 1; /* a nearly dependent set amplifies the rounding of both */
+            for (int i = 0; i < count; i++) mobility = fmax(mobility, fabs(rows[i].z));
+            for (int i = 0; i < count; i++) assert_true(fabs(rows[i].r) < 1e-11 * mobility);
+            for (int i = 0; i < 6 * BODIES; i++)
+                if (!(fabs(c.y[i] - want[i]) < 1e-8 * mobility))
+                    fail_msg("round %d: y %.12g, dense %.12g", round, c.y[i], want[i]);
+        }
+        arena_free(&a);
+    }
+    assert_true(solved > 0.9 * rounds);
+}
+
+/* A table on four legs in line with its weight: from z = 0 the answer is that of least norm, 1/4 each; the
+ * rows are the same, so the contradiction of the last by 1e-9 is shared: y as of the mean. */
+static void redundant_rows_share(void **state) {
+    (void)state;
+    for (int contradicts = 0; contradicts < 2; contradicts++) {
+        arena a;
+        arena_init(&a, NULL);
+        coupled_row rows[4];
+        for (int i = 0; i < 4; i++)
+            rows[i] = (coupled_row){.block = {0, -1}, .w = {{1}}, .v = {{1}}, .b = -1, .holds = true};
+        if (contradicts) rows[3].b = -1 - 4e-9;
+        coupled c;
+        assert_true(coupled_make(1, rows, 4, &a, &c));
+        assert_true(coupled_solve(&c, 1));
+        double mean = contradicts ? 1 + 1e-9 : 1;
+        assert_true(fabs(c.y[0] - mean) <
+                    (contradicts ? 0.05 * 4e-9 : 1e-14)); /* STANDS of what cannot be met */
+        for (int i = 0; i < 4; i++) assert_true(fabs(rows[i].z - mean / 4) < 1e-8);
+        arena_free(&a);
+    }
+}
+
+/* A compliant row beside a stiff one: z = -b / (1 + c) for each alone. */
+static void compliance_gives_way(void **state) {
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    coupled_row rows[2] = {
+        {.block = {0, -1}, .w = {{1}}, .v = {{1}}, .b = -3, .compliance = 0.5, .holds = true},
+        {.block = {0, -1}, .w = {{0, 1}}, .v = {{0, 1}}, .b = 2, .holds = true}};
+    coupled c;
+    assert_true(coupled_make(1, rows, 2, &a, &c));
+    assert_true(coupled_solve(&c, 3));
+    assert_true(fabs(rows[0].z - 2) < 1e-13 && fabs(rows[1].z + 2) < 1e-13);
+    arena_free(&a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_eliminated),     cmocka_unit_test(a_chain_has_no_fill),
+        cmocka_unit_test(singular_pivots_are_named), cmocka_unit_test(rows_agree_with_the_dense_answer),
+        cmocka_unit_test(redundant_rows_share),      cmocka_unit_test(compliance_gives_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
