@@ -69,6 +69,8 @@ int touch_marks(const touch_work *w, int i, int kind, int32_t id);
 bool touch_pairs(touch_work *w);
 /* The distance of the segments p p1 and q q1. */
 double touch_segments_distance(vec3 p, vec3 p1, vec3 q, vec3 q1);
+/* The distance of a face of A from a face of B. */
+double touch_faces_distance(const touch_work *w, int32_t face_a, int32_t face_b);
 /* Fills out->regions with I, or finds penetration. */
 abut_status touch_collect(touch_work *w);
 /* Offers a point (world axes) that seems to lie inside `solid` deeper than epsilon. */

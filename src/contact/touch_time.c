@@ -10,6 +10,12 @@ typedef struct meter {
     double best;
 } meter;
 
+static meter meter_at(const abut_touch_solid *a, pose pose_a, const abut_touch_solid *b, pose pose_b) {
+    pose fa = touch_tree_frame(&a->tree, a->solid, pose_a), fb = touch_tree_frame(&b->tree, b->solid, pose_b);
+    return (meter){&a->tree, &b->tree, touch_place(&a->tree, &b->tree, pose_relative(fb, fa)),
+                   touch_place(&b->tree, &a->tree, pose_relative(fa, fb)), INFINITY};
+}
+
 static vec3 placed(const touch_placing *p, vec3 x) { return vec3_add(mat3_mul_vec(p->turn, x), p->shift); }
 
 /* Of the corners of piece q (placed by `at` in the frame of p's tree) above piece p; beside it its sides are
@@ -69,9 +75,7 @@ static node_pair pair_of(const meter *m, int32_t a, int32_t b) {
 double abut_touch_distance(const abut_touch_solid *a, abut_pose pose_a, const abut_touch_solid *b,
                            abut_pose pose_b) {
     enum { DEPTH = 256 }; /* each tree is at most 80 high */
-    pose fa = touch_tree_frame(&a->tree, a->solid, pose_a), fb = touch_tree_frame(&b->tree, b->solid, pose_b);
-    meter m = {&a->tree, &b->tree, touch_place(&a->tree, &b->tree, pose_relative(fb, fa)),
-               touch_place(&b->tree, &a->tree, pose_relative(fa, fb)), INFINITY};
+    meter m = meter_at(a, pose_a, b, pose_b);
     node_pair stack[DEPTH];
     int depth = 0;
     stack[depth++] = pair_of(&m, 0, 0);
@@ -90,6 +94,14 @@ double abut_touch_distance(const abut_touch_solid *a, abut_pose pose_a, const ab
         stack[depth++] = order ? right : left;
         stack[depth++] = order ? left : right;
     }
+    return m.best;
+}
+
+double touch_faces_distance(const touch_work *w, int32_t face_a, int32_t face_b) {
+    meter m = meter_at(w->s[0], w->p[0], w->s[1], w->p[1]);
+    for (int32_t i = 0; i < m.a->piece_count; i++)
+        for (int32_t j = 0; m.a->pieces[i].face == face_a && j < m.b->piece_count; j++)
+            if (m.b->pieces[j].face == face_b) measure_pieces(&m, &m.a->pieces[i], &m.b->pieces[j]);
     return m.best;
 }
 

@@ -358,6 +358,16 @@ static void fill_pieces(const assembly *a, abut_index *index) {
     for (int64_t c = 0; c < a->corner_count; c++) corners[c] = a->top.corners.data[c].point;
 }
 
+static void fill_steps(abut_index *index, const int32_t *number) {
+    index_step *steps = (index_step *)(void *)((char *)index + index->steps);
+    index_links *links = (index_links *)(void *)((char *)index + index->links);
+    const index_node *nodes = index_nodes(index);
+    for (int64_t i = 0; i < index->space_count; i++)
+        if (number[i] >= 0)
+            steps[number[i]] = index_step_of(nodes, i, number),
+            links[number[i]] = index_links_at(nodes, (int32_t)i);
+}
+
 static uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 static abut_status make_block(const assembly *a, box bounds, abut_index **out) {
@@ -374,10 +384,11 @@ static abut_status make_block(const assembly *a, box bounds, abut_index **out) {
     abut_index head = {.magic = INDEX_MAGIC, .version = INDEX_VERSION, .node_count = l.count};
     head.piece_count = a->piece_count, head.corner_count = a->corner_count;
     head.nodes = aligned(sizeof head);
-    head.steps = aligned(head.nodes + (uint64_t)l.count * sizeof(index_node));
+    /* a large block of the usual allocators begins 16 bytes behind a page: then a step is a cache line */
+    head.steps = aligned(head.nodes + (uint64_t)l.count * sizeof(index_node)) + 48;
     if (good) head.step_count = index_number_steps(l.nodes, a->space_count, number);
-    head.step_nodes = aligned(head.steps + (uint64_t)head.step_count * sizeof(index_step));
-    head.face_pieces = aligned(head.step_nodes + (uint64_t)head.step_count * sizeof(int32_t));
+    head.links = aligned(head.steps + (uint64_t)head.step_count * sizeof(index_step));
+    head.face_pieces = aligned(head.links + (uint64_t)head.step_count * sizeof(index_links));
     head.piece_corners = aligned(head.face_pieces + ((uint64_t)solid->face_count + 1) * sizeof(int32_t));
     head.corners = aligned(head.piece_corners + ((uint64_t)a->piece_count + 1) * sizeof(int32_t));
     head.bytes = aligned(head.corners + (uint64_t)a->corner_count * sizeof(int32_t));
@@ -393,12 +404,8 @@ static abut_status make_block(const assembly *a, box bounds, abut_index **out) {
         index->bounds = bounds, index->slack = a->in.band;
         index->root = 0, index->method = a->in.method;
         index->extent = vec3_length(vec3_max(vec3_abs(bounds.lower), vec3_abs(bounds.upper)));
-        index_step *steps = (index_step *)(void *)((char *)index + head.steps);
-        int32_t *step_nodes = (int32_t *)(void *)((char *)index + head.step_nodes);
-        for (int64_t i = 0; i < a->space_count; i++)
-            if (number[i] >= 0)
-                steps[number[i]] = index_step_of(l.nodes, i, number), step_nodes[number[i]] = (int32_t)i;
         good = measure_index(context, index);
+        fill_steps(index, number);
         size_t from = offsetof(abut_index, solid_hash);
         index->hash = hash64((const char *)index + from, bytes - from, INDEX_VERSION);
         if (!good) mem_free(context, index, bytes, 1), index = NULL;

@@ -16,7 +16,7 @@
 #include "math/predicates.h"
 #include "solid/solid.h"
 
-enum { INDEX_MAGIC = 0x49425541 /* "AUBI" */, INDEX_VERSION = 2 };
+enum { INDEX_MAGIC = 0x49425541 /* "AUBI" */, INDEX_VERSION = 3 };
 
 typedef struct index_node {
     plane cut;
@@ -26,23 +26,28 @@ typedef struct index_node {
 } index_node;
 enum { INDEX_ABOVE, INDEX_ON, INDEX_BELOW };
 
-/* Two levels of 3D nodes for a point on its way down, one cache line: the planes of a node and of its
- * children above and below, in floats, side by side, so that their distances come out of the same few
+/* Two levels of 3D nodes for a point or a segment on its way down, one cache line: the planes of a node and
+ * of its children above and below, in floats, side by side, so that their distances come out of the same few
  * operations.
  *
  *     x: [node | above | below | end 0]     the ends, where the four ways through the two levels lead, are
  *     y: [node | above | below | end 1]     numbers of steps, or leaves; index_end() reads them.  They are
- * biased z: [node | above | below | end 2]     so that, taken for floats, they are ordinary numbers and cost
- * nothing. d: [node | above | below | end 3]
+ *     z: [node | above | below | end 2]     biased so that, taken for floats, they are ordinary numbers and
+ *     d: [node | above | below | end 3]     cost nothing.
  *
- * A child that is a leaf has a plane that everything is above.  A point that is nearer to one of the planes
- * than the rounding of floats asks the nodes themselves. */
+ * The last bit of a d says whether a face lies in the plane.  A child that is a leaf has a plane that
+ * everything is above.  A point that is nearer to one of the planes than the rounding of floats asks the
+ * nodes themselves. */
 typedef struct index_step {
     union {
         float plane[4][4];
         int32_t end[4][4]; /* [k][3] */
     };
 } index_step;
+/* What a step is made of: its first node, and what lies in the three planes (INDEX_OUT: no face). */
+typedef struct index_links {
+    int32_t node, on[3];
+} index_links;
 enum { INDEX_BIAS = 0x60000000 }; /* for up to five hundred million steps and numbers of leaves */
 static inline int32_t index_end(const index_step *s, int way) {
     return (int32_t)((uint32_t)s->end[way][3] - INDEX_BIAS);
@@ -58,7 +63,7 @@ struct abut_index {
     int64_t piece_count, corner_count, step_count;
     uint64_t nodes;         /* byte offsets */
     uint64_t steps;         /* step_count */
-    uint64_t step_nodes;    /* step_count: the node that each begins with */
+    uint64_t links;         /* step_count */
     uint64_t face_pieces;   /* face_count + 1: where the convex pieces of each face begin */
     uint64_t piece_corners; /* piece_count + 1: where the corners of each piece begin */
     uint64_t corners;       /* vertices */
@@ -76,6 +81,10 @@ static inline const index_step *index_steps(const abut_index *index) {
     return (const index_step *)(const void *)((const char *)index + index->steps);
 }
 
+static inline const index_links *index_links_of(const abut_index *index) {
+    return (const index_links *)(const void *)((const char *)index + index->links);
+}
+
 /* The convex pieces of a face are numbers first[face] .. first[face
  * + 1] - 1; piece p has the vertices index_corners[start[p]] .. [start[p + 1] - 1], counter-clockwise seen
  * from outside the solid. */
@@ -83,7 +92,6 @@ static inline const index_step *index_steps(const abut_index *index) {
     static inline const int32_t *index_##field(const abut_index *index) {           \
         return (const int32_t *)(const void *)((const char *)index + index->field); \
     }
-INDEX_ARRAY(step_nodes)
 INDEX_ARRAY(face_pieces)
 INDEX_ARRAY(piece_corners)
 INDEX_ARRAY(corners)
@@ -136,6 +144,10 @@ int32_t index_side(const abut_index *index, vec3 x);
 /* Numbers the nodes that begin a step, in their order: number[node], -1 for others.  Returns how many; the
  * first `count` nodes are those of dimension 3. */
 int64_t index_number_steps(const index_node *nodes, int64_t count, int32_t *number);
+/* Writes the plane of a node, or that of a child which may be a leaf, into a lane of a step. */
+void index_put_plane(index_step *s, int lane, plane p, bool holds_face);
+void index_put_child(index_step *s, int lane, const index_node *nodes, int32_t child);
+index_links index_links_at(const index_node *nodes, int32_t node);
 /* The step that begins with a node. */
 index_step index_step_of(const index_node *nodes, int64_t node, const int32_t *number);
 

@@ -6,7 +6,7 @@
  * distance in the B-rep decides. A point that touches no cut plane on its way, which is nearly every one,
  * costs one comparison a node.
  */
-#include "index/index.h"
+#include "index/step.h"
 
 /* n . x - d with two additions behind each other instead of three: the walk down waits for each of them. */
 static inline double cut_distance(plane p, vec3 x) {
@@ -136,37 +136,21 @@ static bool is_outside_box(const abut_index *index, vec3 x, double epsilon) {
 }
 
 /* ---- the walk: down to one side of each plane, two levels a step, by floats where they decide */
-typedef float four __attribute__((vector_size(16)));
 typedef struct walker {
     float x, y, z;
     float wide; /* farther from a plane than this, the float is right about the side and the band */
 } walker;
 
-/* n . x - d in floats: the rounding of each of n, d and x and of five operations is at most 2^-24 of numbers
- * no larger than the extent, or |x|. */
+/* n . x - d in floats: the rounding of each of n and x and of five operations is at most 2^-24, that of d,
+ * whose last bit is a note, 2^-23 of numbers no larger than the extent, or |x|. */
 static inline walker walker_at(const abut_index *index, vec3 x, double band) {
     double large = index->extent + fabs(x.x) + fabs(x.y) + fabs(x.z);
     return (walker){(float)x.x, (float)x.y, (float)x.z, (float)(1.01 * (band + 0x1p-20 * large))};
 }
 
-/* The signs of four numbers, the first in the lowest bit. */
-static inline int signs(four v) {
-#if defined(__SSE__)
-    return __builtin_ia32_movmskps(v);
-#else
-    return (v[0] < 0) | (v[1] < 0) << 1 | (v[2] < 0) << 2 | (v[3] < 0) << 3;
-#endif
-}
-
-static inline four row(const index_step *s, int k) {
-    four v;
-    memcpy(&v, s->plane[k], sizeof v);
-    return v;
-}
-
 /* Too near for floats: the way through a step by its nodes, and whether the band touches a plane on it. */
 static int ask_nodes(const abut_index *index, int32_t step, vec3 x, double band, bool *near) {
-    const index_node *nodes = index_nodes(index), *n = &nodes[index_step_nodes(index)[step]];
+    const index_node *nodes = index_nodes(index), *n = &nodes[index_links_of(index)[step].node];
     double d = cut_distance(n->cut, x);
     *near |= fabs(d) <= band;
     int32_t child = n->child[d >= 0 ? INDEX_ABOVE : INDEX_BELOW];
@@ -181,11 +165,11 @@ static int ask_nodes(const abut_index *index, int32_t step, vec3 x, double band,
 static inline int32_t take_step(const abut_index *index, int32_t step, const walker *w, vec3 x, double band,
                                 bool *near) {
     static const int8_t ways[8] = {0, 2, 1, 2, 0, 3, 1, 3};
-    typedef int32_t bits __attribute__((vector_size(16)));
     const index_step *s = &index_steps(index)[step];
-    four d = (row(s, 0) * w->x + row(s, 1) * w->y) + (row(s, 2) * w->z - row(s, 3));
-    int close = signs((four)((bits)d & 0x7fffffff) - w->wide) & 7;
-    int way = __builtin_expect(close != 0, 0) ? ask_nodes(index, step, x, band, near) : ways[signs(d) & 7];
+    four d = (step_row(s, 0) * w->x + step_row(s, 1) * w->y) + (step_row(s, 2) * w->z - step_row(s, 3));
+    int close = four_signs(four_absolute(d) - w->wide) & 7;
+    int way =
+        __builtin_expect(close != 0, 0) ? ask_nodes(index, step, x, band, near) : ways[four_signs(d) & 7];
     return index_end(s, way);
 }
 

@@ -8,103 +8,16 @@
  *
  *     t:  0 ---- out ----[ e ]--------- face ---------[ v ]--- out ---- 1
  */
-#include "index/index.h"
+#include "index/segment.h"
 
 enum { FEW = 480 }; /* entities that are dealt with on the stack, in 40 kB */
 
-typedef struct stretch {
-    double t0, t1, at; /* at: where it is nearest */
-    int32_t leaf;
-} stretch;
-
-typedef struct sweep {
-    const abut_solid *solid;
-    const index_node *nodes;
-    vec3 from, along;
-    double length, epsilon, band;
-    int limit; /* of the three arrays; `ends` has 2 limit + 2 */
-    int32_t *found;
-    stretch *stretches, *line;
-    double *ends;
-    int found_count, stretch_count;
-    bool full;
-} sweep;
+typedef segment_stretch stretch;
+typedef segment_sweep sweep;
 
 static inline double least(double a, double b) { return a < b ? a : b; }
 static inline double most(double a, double b) { return a > b ? a : b; }
 static vec3 at(const sweep *s, double t) { return vec3_axpy(s->from, t, s->along); }
-
-/* ---- candidates */
-static void note(sweep *s, int32_t leaf) {
-    for (int i = s->found_count - 1; i >= 0 && i >= s->found_count - 32; i--)
-        if (s->found[i] == leaf) return;
-    if (s->found_count == s->limit)
-        s->full = true;
-    else
-        s->found[s->found_count++] = leaf;
-}
-
-typedef struct stop {
-    int32_t code;
-    double t0, t1;
-} stop;
-
-enum { DEPTH = 128 };
-static void descend(sweep *s, int32_t code, double t0, double t1);
-
-/* Leaves are dealt with at once; a full stack is continued in another one. */
-static inline bool push_stop(sweep *s, stop *stack, int *top, stop x) {
-    if (x.code < 0) {
-        if (x.code < INDEX_IN) note(s, x.code);
-    } else if (*top < DEPTH) {
-        INDEX_PREFETCH(&s->nodes[x.code]);
-        stack[(*top)++] = x;
-    } else {
-        descend(s, x.code, x.t0, x.t1);
-    }
-    return !s->full;
-}
-
-/* Visits every leaf of a face that the thick segment meets between t0 and t1. */
-static void descend(sweep *s, int32_t code, double t0, double t1) {
-    stop stack[DEPTH];
-    int top = 0;
-    stack[top++] = (stop){code, t0, t1};
-    while (top && !s->full) {
-        stop here = stack[--top];
-        while (here.code >= 0) {
-            const index_node *n = &s->nodes[here.code];
-            if (n->dimension < 3 && !n->holds_face) break;
-            double d = plane_distance(n->cut, s->from), slope = vec3_dot(n->cut.n, s->along);
-            double d0 = d + here.t0 * slope, d1 = d + here.t1 * slope;
-            double low = d0 < d1 ? d0 : d1, high = d0 < d1 ? d1 : d0;
-            if (low > s->band) {
-                here.code = n->child[INDEX_ABOVE];
-                continue;
-            }
-            if (high < -s->band) {
-                here.code = n->child[INDEX_BELOW];
-                continue;
-            }
-            /* the parameters where it enters and leaves the band of the plane */
-            double enter = here.t0, leave = here.t1;
-            if (slope != 0) {
-                double inverse = 1 / slope, middle = -d * inverse, half = fabs(s->band * inverse) + 1e-15;
-                if (middle - half > enter) enter = middle - half;
-                if (middle + half < leave) leave = middle + half;
-            }
-            if (n->dimension == 3 && n->holds_face &&
-                !push_stop(s, stack, &top, (stop){n->child[INDEX_ON], enter, leave}))
-                return;
-            int first = slope > 0 ? INDEX_BELOW : INDEX_ABOVE; /* where it comes from; the other side waits */
-            if (!push_stop(s, stack, &top,
-                           (stop){n->child[INDEX_ABOVE + INDEX_BELOW - first], enter, here.t1}))
-                return;
-            here = (stop){n->child[first], here.t0, leave};
-        }
-        if (here.code < INDEX_IN) note(s, here.code);
-    }
-}
 
 /* ---- stretches within epsilon of an entity */
 static void add(sweep *s, double t0, double t1, double nearest, int32_t leaf) {
@@ -208,6 +121,8 @@ static void add_face(sweep *s, int32_t face) {
         wide0 = most(0, nearest - wide), wide1 = least(1, nearest + wide);
     } else if (fabs(d) > slack) {
         return;
+    } else if (fabs(d) > s->epsilon) {
+        t1 = -1; /* along the face, too far from it for any t; its edges may be nearer */
     }
     if (!(wide0 <= wide1)) return;
     /* its edges, where they can be near the part of the segment that is near the plane */
@@ -220,7 +135,7 @@ static void add_face(sweep *s, int32_t face) {
         for (int32_t k = 0; k < loop->count; k++, c = coedges[c].next) {
             double t;
             if (index_edge_distance2(s->solid, coedges[c].edge, middle, &t) <= reach * reach)
-                note(s, index_leaf(INDEX_EDGE, coedges[c].edge));
+                segment_note(s, index_leaf(INDEX_EDGE, coedges[c].edge));
         }
     }
     if (t1 - t0 < 1e-6) { /* it crosses: one look is enough */
@@ -278,7 +193,8 @@ static int decide(const sweep *s, double t) {
 
 /* Inside or outside at t, behind `count` runs.  After a clear crossing of a face it follows from the
  * direction. */
-static int32_t side_after(const abut_index *index, const sweep *s, const stretch *line, int count, double t) {
+static int32_t side_after(const sweep *s, const stretch *line, int count, double t) {
+    if (count == 0 && s->start != SEGMENT_UNKNOWN) return s->start;
     if (count > 1 && line[count - 1].leaf < INDEX_IN && line[count - 2].leaf >= INDEX_IN &&
         index_leaf_kind(line[count - 1].leaf) == INDEX_FACE) {
         const stretch *x = &line[count - 1];
@@ -286,11 +202,11 @@ static int32_t side_after(const abut_index *index, const sweep *s, const stretch
         /* it came from one side of the plane and leaves to the other, at no small angle */
         if (fabs(slope) > 0.1 * s->length) return slope < 0 ? INDEX_IN : INDEX_OUT;
     }
-    return index_side(index, at(s, t));
+    return index_side(s->index, at(s, t));
 }
 
 /* The elementary intervals between all ends, each with its leaf; equal neighbours joined. */
-static int lay_out(const abut_index *index, const sweep *s) {
+static int lay_out(const sweep *s) {
     stretch *line = s->line;
     double *ends = s->ends;
     int n = 0, count = 0;
@@ -303,7 +219,7 @@ static int lay_out(const abut_index *index, const sweep *s) {
         int best = decide(s, t);
         stretch run = {ends[i], ends[i + 1], best < 0 ? t : s->stretches[best].at,
                        best < 0 ? INDEX_OUT : s->stretches[best].leaf};
-        if (best < 0) run.leaf = side_after(index, s, line, count, t);
+        if (best < 0) run.leaf = side_after(s, line, count, t);
         if (count && line[count - 1].leaf == run.leaf)
             line[count - 1].t1 = run.t1;
         else
@@ -390,46 +306,27 @@ static int write_runs(const sweep *s, const stretch *line, int count, double sho
     return count;
 }
 
-/* Clips the parameter range to the solid's box; false when they do not meet. */
-static bool clip_to_box(const abut_index *index, const sweep *s, double *t0, double *t1) {
-    for (int axis = 0; axis < 3; axis++) {
-        double p = vec3_at(s->from, axis), v = vec3_at(s->along, axis);
-        double low = vec3_at(index->bounds.lower, axis) - s->band,
-               high = vec3_at(index->bounds.upper, axis) + s->band;
-        if (v == 0) {
-            if (!(p >= low && p <= high)) return false;
-            continue;
-        }
-        double a = (low - p) / v, b = (high - p) / v;
-        *t0 = most(*t0, least(a, b)), *t1 = least(*t1, most(a, b));
-    }
-    return *t0 <= *t1;
-}
-
 /* The sequence, with room for s->limit entities; -1 when there are more. */
-static int classify(const abut_index *index, sweep *s, abut_run *runs, int capacity) {
-    double t0 = 0, t1 = 1;
+static int classify(sweep *s, abut_run *runs, int capacity) {
     s->found_count = s->stretch_count = 0, s->full = false;
-    if (clip_to_box(index, s, &t0, &t1)) {
-        descend(s, index->root, t0, t1);
-        measure(s);
-    }
-    int count = s->full ? -1 : lay_out(index, s);
+    segment_find(s);
+    measure(s);
+    int count = s->full ? -1 : lay_out(s);
     if (count < 0) return -1;
     double shortest = s->length > 0 ? 100 * s->epsilon / s->length : INFINITY;
     count = absorb(s, s->line, count, shortest);
     return write_runs(s, s->line, count, shortest, runs, capacity);
 }
 
-static int classify_few(const abut_index *index, sweep *s, abut_run *runs, int capacity) {
+static int classify_few(sweep *s, abut_run *runs, int capacity) {
     int32_t found[FEW];
     stretch stretches[FEW], line[FEW];
     double ends[2 * FEW + 2];
     s->limit = FEW, s->found = found, s->stretches = stretches, s->line = line, s->ends = ends;
-    return classify(index, s, runs, capacity);
+    return classify(s, runs, capacity);
 }
 
-static int classify_many(const abut_index *index, sweep *s, abut_run *runs, int capacity) {
+static int classify_many(sweep *s, abut_run *runs, int capacity) {
     enum { MANY = ABUT_SEGMENT_LIMIT };
     struct room {
         stretch stretches[MANY], line[MANY];
@@ -439,7 +336,7 @@ static int classify_many(const abut_index *index, sweep *s, abut_run *runs, int 
     if (!room) return -1;
     s->limit = MANY, s->found = room->found, s->stretches = room->stretches, s->line = room->line;
     s->ends = room->ends;
-    int count = classify(index, s, runs, capacity);
+    int count = classify(s, runs, capacity);
     mem_free(NULL, room, 1, sizeof *room);
     return count;
 }
@@ -447,11 +344,11 @@ static int classify_many(const abut_index *index, sweep *s, abut_run *runs, int 
 int index_classify_segment(const abut_index *index, const abut_solid *solid, vec3 from, vec3 to,
                            double epsilon, abut_run *runs, int capacity) {
     sweep s;
-    s.solid = solid, s.nodes = index_nodes(index), s.from = from, s.along = vec3_sub(to, from);
+    s.solid = solid, s.index = index, s.from = from, s.along = vec3_sub(to, from);
     s.length = vec3_length(s.along), s.epsilon = epsilon, s.band = epsilon + index->slack;
     if (!vec3_is_finite(from) || !vec3_is_finite(to) || !isfinite(s.length)) return -1;
-    int count = classify_few(index, &s, runs, capacity);
-    return count >= 0 ? count : classify_many(index, &s, runs, capacity);
+    int count = classify_few(&s, runs, capacity);
+    return count >= 0 ? count : classify_many(&s, runs, capacity);
 }
 
 int abut_index_segment(const abut_index *index, const abut_solid *solid, abut_vec3 from, abut_vec3 to,

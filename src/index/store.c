@@ -129,17 +129,18 @@ static const char *wrong_plane(const abut_index *index, int64_t node) {
 
 /* The arrays lie one behind the other within the block. */
 static bool has_sane_layout(const abut_index *index) {
-    const uint64_t at[7] = {index->nodes,         index->steps,   index->step_nodes, index->face_pieces,
+    const uint64_t at[7] = {index->nodes,         index->steps,   index->links, index->face_pieces,
                             index->piece_corners, index->corners, index->bytes};
     const int64_t count[6] = {index->node_count,     index->step_count,      index->step_count,
                               index->face_count + 1, index->piece_count + 1, index->corner_count};
     if (index->node_count < 1 || index->step_count < 1 || index->root != 0 || index->nodes < sizeof *index ||
         index->nodes % 16 != 0)
         return false;
+    const uint64_t size[6] = {sizeof(index_node), sizeof(index_step), sizeof(index_links),
+                              sizeof(int32_t),    sizeof(int32_t),    sizeof(int32_t)};
     for (int i = 0; i < 6; i++) {
-        uint64_t size = i == 0 ? sizeof(index_node) : i == 1 ? sizeof(index_step) : sizeof(int32_t);
         if (count[i] < 0 || at[i] > at[i + 1] || at[i] % 4 != 0 ||
-            (uint64_t)count[i] > (at[i + 1] - at[i]) / size)
+            (uint64_t)count[i] > (at[i + 1] - at[i]) / size[i])
             return false;
     }
     return true;
@@ -165,23 +166,23 @@ static bool has_sane_pieces(const abut_index *index) {
 static bool has_sane_step(const abut_index *index, int64_t step) {
     const index_node *nodes = index_nodes(index);
     const index_step *s = &index_steps(index)[step];
-    int32_t node = index_step_nodes(index)[step];
+    int32_t node = index_links_of(index)[step].node;
     if (node < 0 || node >= index->space_count || nodes[node].dimension != 3 || (step == 0) != (node == 0))
         return false;
     for (int way = 0; way < 4; way++) {
         int32_t child = nodes[node].child[way / 2 ? INDEX_BELOW : INDEX_ABOVE], end = index_end(s, way);
         int32_t want = child >= 0 ? nodes[child].child[way % 2 ? INDEX_BELOW : INDEX_ABOVE] : child;
-        if (end >= 0 ? end <= step || end >= index->step_count || index_step_nodes(index)[end] != want
+        if (end >= 0 ? end <= step || end >= index->step_count || index_links_of(index)[end].node != want
                      : end != want)
             return false;
-        plane p = way == 0 ? nodes[node].cut : way == 3 ? (plane){{0, 0, 0}, 0} : (plane){{0, 0, 0}, -1e30};
-        child = nodes[node].child[way == 1 ? INDEX_ABOVE : INDEX_BELOW];
-        if ((way == 1 || way == 2) && child >= 0) p = nodes[child].cut;
-        if (way < 3 && (s->plane[0][way] != (float)p.n.x || s->plane[1][way] != (float)p.n.y ||
-                        s->plane[2][way] != (float)p.n.z || s->plane[3][way] != (float)p.d))
-            return false;
     }
-    return true;
+    index_step same = *s;
+    index_put_plane(&same, 0, nodes[node].cut, nodes[node].holds_face);
+    index_put_child(&same, 1, nodes, nodes[node].child[INDEX_ABOVE]);
+    index_put_child(&same, 2, nodes, nodes[node].child[INDEX_BELOW]);
+    index_links links = index_links_at(nodes, node);
+    return memcmp(&same, s, sizeof same) == 0 &&
+           memcmp(&links, &index_links_of(index)[step], sizeof links) == 0;
 }
 
 abut_status index_validate(const abut_index *index, abut_error *error) {
