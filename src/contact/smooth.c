@@ -66,6 +66,14 @@ static void find_edges(const abut_surface *surface, int patch, smooth_sample *s)
     }
 }
 
+/* Whether the surface bends away from its outside in all directions: the second fundamental form with the
+ * normal c_u x c_v is negative definite. */
+static bool bends_away(const abut_partials *p) {
+    vec3 n = vec3_cross(p->u, p->v);
+    double uu = vec3_dot(n, p->uu), uv = vec3_dot(n, p->uv), vv = vec3_dot(n, p->vv);
+    return uu + vv < 0 && uu * vv > uv * uv;
+}
+
 static abut_status sample_patches(const abut_context *context, contact_shape *shape, abut_error *error) {
     const abut_surface *surface = shape->atlas;
     int patches = abut_surface_patch_count(surface), total = 0;
@@ -86,11 +94,12 @@ static abut_status sample_patches(const abut_context *context, contact_shape *sh
     all->samples = mem_calloc(context, (size_t)total, sizeof *all->samples);
     if (!all->samples) return fail_memory(error);
     all->first[patches] = total;
+    all->convex = true;
     for (int i = 0; i < patches; i++) {
         sample_domain(surface, i, &s);
         for (int k = 0; k < s.count; k++) {
             abut_partials p;
-            abut_surface_evaluate(surface, i, s.at[k][0], s.at[k][1], 0, &p);
+            all->convex &= abut_surface_evaluate(surface, i, s.at[k][0], s.at[k][1], 2, &p) && bends_away(&p);
             smooth_sample *to = &all->samples[all->first[i] + k];
             *to = (smooth_sample){vec3_sub(p.c, shape->center), s.at[k][0], s.at[k][1], {-1, -1}};
             find_edges(surface, i, to);
@@ -261,11 +270,13 @@ static void set_walking(near_pair *pair, int walks) {
     if (pair->b.kind == ELEMENT_PATCH) pair->b.branch = walks;
 }
 
-bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
-                   const motion *mb, double slack, contact_point *point, bool *faces, int *crossings) {
+/* Over borders to where the place is; and, where it has ended there, down to the next (`descends`). */
+static bool follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                   const motion *mb, double slack, bool descends, contact_point *point, bool *faces,
+                   int *crossings) {
     placed p;
     bool ends = false;
-    int descended = 0;
+    int descended = descends ? 0 : 1;
     if (crossings) *crossings = 0;
     set_walking(pair, 1);
     for (int round = 0; round < CROSSINGS; round++) {
@@ -289,6 +300,16 @@ bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, co
     *point = p.point;
     *faces = p.faces;
     return true;
+}
+
+bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                   const motion *mb, double slack, contact_point *point, bool *faces, int *crossings) {
+    return follow(pair, a, ma, b, mb, slack, true, point, faces, crossings);
+}
+
+bool smooth_follow_same(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                        const motion *mb, double slack, contact_point *point, bool *faces) {
+    return follow(pair, a, ma, b, mb, slack, false, point, faces, NULL);
 }
 
 bool smooth_jump(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,

@@ -25,6 +25,7 @@ struct smooth_samples {
     double *spacing; /* in parameters: neighbouring samples are no farther apart */
     double *pitch;   /* metres: every point of the patch is about as near to a sample */
     int32_t patch_count;
+    bool convex; /* strictly, at every sample: against another convex body no place can appear */
 };
 
 /* Fills the tree, the samples, bounds and radius of a shape that is a surface. */
@@ -42,6 +43,11 @@ bool smooth_shapes_known(abut_shape_kind other);
 bool smooth_collect(const abut_context *context, const contact_shape *a, const motion *ma,
                     const contact_shape *b, const motion *mb, double reach, near_array *out);
 
+/* Moves the element e, a place on a surface of the body that moves as ms, to where the surface is deepest (a
+ * plane) or closest (a point, a line) near it.  False where the surface ends on the way. */
+bool smooth_descend(const abut_surface *surface, element *e, const motion *ms, const element *other,
+                    const motion *mo);
+
 /* The contact point on the patch of the pair, beyond its border if need be. */
 bool smooth_evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                      const motion *mb, double slack, contact_point *point, bool *faces);
@@ -50,6 +56,10 @@ bool smooth_evaluate(const near_pair *pair, const contact_shape *a, const motion
  * many borders were crossed; *faces is false where the surface ends. */
 bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                    const motion *mb, double slack, contact_point *point, bool *faces, int *crossings);
+
+/* As long as it is the same place: where that has ended, the features do not face. */
+bool smooth_follow_same(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                        const motion *mb, double slack, contact_point *point, bool *faces);
 
 /* A place that is about to end, because the surface is flat there: the next one that is deepest near it.
  * False where it is not flat. */

@@ -81,7 +81,10 @@ static bool add_candidate(collector *c, candidate a) {
 static bool add_patch(collector *c, int32_t patch, const smooth_sample *start) {
     element e = {
         .kind = ELEMENT_PATCH, .p = vec3_neg(c->x->center), .patch = patch, .u = start->u, .v = start->v};
-    contact_feature f = {FEATURE_SMOOTH, patch};
+    if (!c->x->smooth->convex && c->e.kind != ELEMENT_PATCH &&
+        !smooth_descend(c->x->atlas, &e, c->mx, &c->e, c->my))
+        return true;
+    contact_feature f = {FEATURE_SMOOTH, e.patch};
     return add(c, c->swapped ? (near_pair){c->e, e, c->f, f, 1} : (near_pair){e, c->e, f, c->f, 1});
 }
 
@@ -130,12 +133,22 @@ static bool visit_patch(void *user, int32_t patch) {
     return true;
 }
 
+/* Samples do not tell where a narrow valley is lowest: the nearest of every patch that comes so near that it
+ * may reach the other body between its samples is a start.  Places farther away are found when they get
+ * there. */
+static bool may_be_lower(const collector *c, const candidate *b) {
+    const smooth_samples *all = c->x->smooth;
+    const int32_t *nearest = map64_get(&c->known, key_of(b->i, b->j));
+    double sag = 0.25 * all->pitch[b->i];
+    return !all->convex && b->j < 0 && b == &c->candidates.data[*nearest] && b->distance <= sag + c->e.r;
+}
+
 /* The candidates that no neighbour beats become pairs. */
 static bool take_candidates(collector *c) {
     bool fine = true;
     for (int64_t k = 0; k < c->candidates.count && fine; k++) {
         const candidate *b = &c->candidates.data[k];
-        if (is_beaten(c, b)) continue;
+        if (is_beaten(c, b) && !may_be_lower(c, b)) continue;
         if (b->j >= 0) {
             const smooth_sample *t = &c->y->smooth->samples[b->sample_y];
             c->e = (element){

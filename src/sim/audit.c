@@ -44,6 +44,15 @@ void run_auditor_free(abut_sim *run) {
     run->auditor = NULL;
 }
 
+static abut_status depth_of(struct run_auditor *u, int a, int b, double *depth) {
+    const abut_model *m = u->checker.model;
+    double least = MISSED * m->tolerance.touching;
+    vec3 at, away = vec3_zero();
+    if (is_smooth(m, a)) return audit_smooth_depth(&u->checker, a, b, least, depth, NULL);
+    if (is_smooth(m, b)) return audit_smooth_depth(&u->checker, b, a, least, depth, NULL);
+    return start_depth(&u->checker, a, b, depth, &at, &away, NULL);
+}
+
 abut_status run_audit_overlap(abut_sim *run, abut_error *error) {
     const abut_model *m = run->model;
     const motion *now = run_motions(run->state);
@@ -54,11 +63,10 @@ abut_status run_audit_overlap(abut_sim *run, abut_error *error) {
         for (int j = 0; j < i; j++) {
             int a = i, b = j;
             if (!m->bodies[a].movable && !m->bodies[b].movable) continue;
-            if (is_smooth(m, a) || is_smooth(m, b) || !start_pair_is_near(&u->checker, &a, &b)) continue;
+            if (!start_pair_is_near(&u->checker, &a, &b)) continue;
             if (!has_moved(u, now, a) && !has_moved(u, now, b)) continue;
             double depth = 0;
-            vec3 at, away = vec3_zero();
-            abut_status status = start_depth(&u->checker, a, b, &depth, &at, &away, NULL);
+            abut_status status = depth_of(u, a, b, &depth);
             if (status == ABUT_NO_MEMORY) return fail_memory(error);
             if (status != ABUT_OK) continue; /* no regions for this pose: no reason to end the run */
             if (depth > MISSED * m->tolerance.touching && depth > run->state->deepest_overlap)

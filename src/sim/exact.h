@@ -77,7 +77,9 @@ typedef struct exact {
     bool has_motor;
 
     ARRAY(exact_near) nears;
-    double near_until; /* the near pairs hold to this time */
+    double near_until;   /* the near pairs hold to this time */
+    exact_near appeared; /* the last place that appeared within a step (sim/rolling_appear.c): */
+    bool has_appeared;   /* a search may miss it */
     ARRAY(exact_touch) touches;
     ARRAY(group_contact) contacts; /* parallel to touches */
     ARRAY(contact_load) loads;     /* parallel to touches, of the last evaluation */
@@ -157,7 +159,10 @@ abut_status exact_look_around(exact *x, double *limit, abut_error *error);
 double exact_within_reach(exact *x, double start, double reached);
 /* After a step of h. */
 void exact_count_moved(exact *x, double h);
+/* The place of a near pair at the placed state; on smooth surfaces, over the borders of patches. */
 bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces);
+/* A place on a smooth surface is remembered where it is now. */
+void exact_near_move(const exact *x, exact_near *n);
 double exact_gap_rate(const exact *x, int a, int b, const contact_point *p);
 
 /* ---- exact_touch.c */
@@ -199,6 +204,12 @@ abut_status rolling_cross(exact *x, int64_t item, bool *crossed, abut_error *err
 bool rolling_jump(exact *x);
 /* The smooth touch at its place of the placed state; false if it is none, or has ended. */
 bool rolling_follow(const exact *x, int64_t item, near_pair *pair, contact_point *point);
+
+/* ---- rolling_appear.c: the part of a step in which no place of smooth surfaces overlaps that the near pairs
+ * do not know, on the dense output */
+double rolling_within_known(exact *x, double start, double reached);
+/* The place that appeared last, where it is now; false where there is none, or it has ended. */
+bool rolling_appeared(exact *x, contact_point *p);
 
 /* ---- rolling_handover.c, rolling_evolve.c: a single lasting contact in reduced coordinates */
 /* Whether the next step is one of reduced coordinates; emits rolling-begins and rolling-ends. */

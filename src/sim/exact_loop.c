@@ -131,6 +131,7 @@ void exact_mark_touching(exact *x) {
         exact_near *n = &x->nears.data[i];
         contact_point p;
         n->touching = false;
+        exact_near_move(x, n);
         if (!exact_near_at(x, n, &p, NULL)) continue;
         n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
         for (int64_t k = 0; k < x->contacts.count && !n->touching; k++) {
@@ -351,7 +352,7 @@ static abut_status step(exact *x, abut_error *error) {
     x->pace.hint = x->integrator.h;
     status = exact_place_dense(x, reached, error);
     if (status != ABUT_OK) return status;
-    reached = exact_within_reach(x, start, reached);
+    reached = rolling_within_known(x, start, exact_within_reach(x, start, reached));
     exact_event e = exact_find_event(x, start, reached);
     if (e.kind != EXACT_NOTHING) reached = e.time;
     status = exact_keep_segment(x, start, reached, error);

@@ -16,8 +16,24 @@ static const contact_shape *shape_of(const exact *x, int local) {
 }
 
 bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces) {
+    bool both = true;
+    if (smooth_is_pair(&n->pair)) {
+        near_pair pair = n->pair;
+        return smooth_follow_same(&pair, shape_of(x, n->a), &x->motions[n->a], shape_of(x, n->b),
+                                  &x->motions[n->b], x->model->tolerance.touching, p, faces ? faces : &both);
+    }
     return near_evaluate(&n->pair, shape_of(x, n->a), &x->motions[n->a], shape_of(x, n->b), &x->motions[n->b],
                          x->model->tolerance.touching, p, faces);
+}
+
+void exact_near_move(const exact *x, exact_near *n) {
+    near_pair pair = n->pair;
+    contact_point p;
+    bool faces;
+    if (smooth_is_pair(&pair) &&
+        smooth_follow_same(&pair, shape_of(x, n->a), &x->motions[n->a], shape_of(x, n->b), &x->motions[n->b],
+                           x->model->tolerance.touching, &p, &faces))
+        n->pair = pair;
 }
 
 /* gap' = n . u */
@@ -94,6 +110,8 @@ static abut_status collect(exact *x, double h, abut_error *error) {
         }
     }
     array_free(context, &found);
+    contact_point p;
+    if (fine && rolling_appeared(x, &p)) fine = array_push(context, &x->nears, x->appeared);
     return fine ? ABUT_OK : fail_memory(error);
 }
 

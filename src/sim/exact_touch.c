@@ -71,6 +71,7 @@ bool exact_bounces(const exact *x, const exact_near *n) {
 bool exact_add_touch(exact *x, exact_near *n) {
     contact_point p;
     n->touching = true;
+    exact_near_move(x, n);
     return !exact_near_at(x, n, &p, NULL) || add_touch(x, n, &p, -1);
 }
 
@@ -96,6 +97,7 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
         if (old < 0 && p.gap > touching_gap(x, generous, n->rate) + close) continue;
         if (!exact_near_at(x, n, &p, &faces) || !faces) continue;
         n->touching = true;
+        exact_near_move(x, n);
         if (said_already(x, old_count, n, &p)) continue;
         if (!add_touch(x, n, &p, old)) return fail_memory(error);
     }

@@ -1,7 +1,9 @@
 /* One lasting smooth contact in reduced coordinates, for the exact clock.
  *
+ *   rolling_appear.c     places that appear within a step
  *   rolling_traverse.c   places that move over the atlas, for every smooth contact
  *   rolling_evolve.c     a step of a single one in contact coordinates
+ *   rolling_segment.c    its recording
  *   rolling_handover.c   when: begins and ends */
 #ifndef SIM_ROLLING_H
 #define SIM_ROLLING_H
@@ -9,7 +11,7 @@
 #include "dynamics/reduced.h"
 #include "sim/exact.h"
 
-enum { ROLLING_NUMBERS = 12 + BODY_NUMBERS + EXACT_EXTRA, ROLLING_MONITORS = 8 };
+enum { ROLLING_Q = 12, ROLLING_NUMBERS = ROLLING_Q + BODY_NUMBERS + EXACT_EXTRA, ROLLING_MONITORS = 8 };
 
 /* Ratio of the two relative curvatures below which the place of the contact runs away: it is about to jump,
  * or the surfaces conform.  (Negative: they would cross.) */
@@ -27,6 +29,7 @@ struct rolling {
     double y[ROLLING_NUMBERS];
     double counted[2];                  /* energy of y that is in the books */
     double monitored[ROLLING_MONITORS]; /* at the start of the step */
+    bool appeared;                      /* a place that nobody knew is near: somebody has to look */
     abut_error *error;
     /* at the time last placed */
     motion base;
@@ -41,5 +44,19 @@ bool rolling_begin(rolling *r, exact *x);
 /* One step of at most `longest` seconds; the event that ended it, for the general clock to handle (crossed
  * patches are handled here). */
 abut_status rolling_step(rolling *r, double longest, exact_event *e, abut_error *error);
+
+/* The state at a time of the last step. */
+abut_status rolling_place(rolling *r, double time, abut_error *error);
+static inline bool rolling_base_is_free(const rolling *r) { return r->two < r->x->movable; }
+/* Keeps the motion from start to end for the recording. */
+abut_status rolling_keep_segment(rolling *r, double start, double end, abut_error *error);
+
+/* Puts the bodies where they are at a time of the step. */
+typedef abut_status rolling_placer(exact *x, double time, abut_error *error);
+bool rolling_can_appear(const exact *x);
+/* Looks for places that nobody knows at the end of a step, *reached; it becomes the time until which none
+ * overlaps. */
+abut_status rolling_appear(exact *x, rolling_placer *place, double start, double *reached, bool *appeared,
+                           abut_error *error);
 
 #endif

@@ -14,21 +14,20 @@
  * too; then the dissipated energy and the work. */
 #include "sim/rolling.h"
 
-enum { Q_NUMBERS = 12, SAMPLES = 2, REFINE = 80 };
+enum { Q_NUMBERS = ROLLING_Q, SAMPLES = 2, REFINE = 80 };
 
 /* ---- the state vector */
 
 static void put(double *y, vec3 v) { y[0] = v.x, y[1] = v.y, y[2] = v.z; }
 static vec3 get(const double *y) { return (vec3){y[0], y[1], y[2]}; }
 
-static bool base_is_free(const rolling *r) { return r->two < r->x->movable; }
-static int power_at(const rolling *r) { return Q_NUMBERS + (base_is_free(r) ? BODY_NUMBERS : 0); }
+static int power_at(const rolling *r) { return Q_NUMBERS + (rolling_base_is_free(r) ? BODY_NUMBERS : 0); }
 
 static void pack(const rolling *r, const reduced_state *s, double *y) {
     for (int i = 0; i < 4; i++) y[i] = s->place[i / 2][i % 2];
     y[4] = s->psi.c, y[5] = s->psi.s;
     put(y + 6, s->velocity.linear), put(y + 9, s->velocity.angular);
-    if (base_is_free(r)) {
+    if (rolling_base_is_free(r)) {
         const motion *m = &r->x->motions[r->two];
         double *p = y + Q_NUMBERS;
         put(p, m->center);
@@ -42,7 +41,7 @@ static void pack(const rolling *r, const reduced_state *s, double *y) {
 static abut_status base_at(rolling *r, double time, const double *y, abut_error *error) {
     exact *x = r->x;
     int model_body_number = x->bodies[r->two];
-    if (base_is_free(r)) {
+    if (rolling_base_is_free(r)) {
         const double *p = y + Q_NUMBERS;
         r->base = (motion){get(p), quat_unit((quat){p[3], p[4], p[5], p[6]}), {get(p + 7), get(p + 10)}};
     } else if (x->model->bodies[model_body_number].kinematic) {
@@ -87,22 +86,37 @@ static abut_status load_at(rolling *r, double powers[2], abut_error *error) {
         return fail(error, ABUT_FAILED, "no finite force keeps the contact");
     vec3 force = vec3_axpy(l->friction, l->normal, r->placed.normal);
     powers[0] -= vec3_dot(l->friction, r->placed.slip) + vec3_dot(l->torque, r->placed.spin);
-    powers[1] = base_is_free(r) ? 0
-                                : vec3_dot(force, motion_velocity_at(&r->base, r->placed.point.at)) +
-                                      vec3_dot(l->torque, r->base.velocity.angular);
+    powers[1] = rolling_base_is_free(r) ? 0
+                                        : vec3_dot(force, motion_velocity_at(&r->base, r->placed.point.at)) +
+                                              vec3_dot(l->torque, r->base.velocity.angular);
     return ABUT_OK;
+}
+
+/* A patch goes on beyond its border, but not for ever, and where the relative curvature has changed its sign
+ * the place is no contact: rates grow without bound on the way there.  A trial step that gets there is
+ * refused, and cut; the events that end the evolution come before. */
+static bool is_on_its_way(const rolling *r) {
+    const double far = 0.5; /* of a domain, which has a size of about one */
+    for (int k = 0; k < 2; k++) {
+        const reduced_side *side = &r->pair.side[k];
+        abut_surface_point at = {side->patch, r->state.place[k][0], r->state.place[k][1]};
+        if (side->surface && !(abut_surface_outside(side->surface, at, NULL) < far)) return false;
+    }
+    return r->placed.curvature[0] * r->placed.curvature[1] > 0;
 }
 
 static abut_status derivative(void *user, double time, const double *y, double *dydt) {
     rolling *r = user;
     abut_status status = place_at(r, time, y, r->error);
+    if (status == ABUT_OK && !is_on_its_way(r))
+        status = fail(r->error, ABUT_FAILED, "the place of the contact ends at t = %.9g", time);
     if (status == ABUT_OK) status = load_at(r, dydt + power_at(r), r->error);
     if (status != ABUT_OK) return status;
     const double *q = r->placed.rates;
     for (int i = 0; i < 4; i++) dydt[i] = q[i];
     dydt[4] = -r->state.psi.s * q[4], dydt[5] = r->state.psi.c * q[4];
     put(dydt + 6, r->load.acceleration[0].linear), put(dydt + 9, r->load.acceleration[0].angular);
-    if (base_is_free(r)) {
+    if (rolling_base_is_free(r)) {
         double *p = dydt + Q_NUMBERS;
         quat turn = quat_rate(r->base.rotation, r->base.velocity.angular);
         put(p, r->base.velocity.linear);
@@ -138,13 +152,17 @@ static void monitor_all(const rolling *r, double g[MONITORS]) {
     g[SPIN] = p->spinning == FRICTION_SLIP ? vec3_dot(w, n) * p->spin_start : INFINITY;
 }
 
-static bool monitor_at(rolling *r, double time, double g[MONITORS]) {
-    double powers[2];
+abut_status rolling_place(rolling *r, double time, abut_error *error) {
     if (time == r->integrator.t)
         memcpy(r->y, r->integrator.y, (size_t)r->integrator.size * sizeof(double));
     else
         ode_dense(&r->integrator, time, r->y);
-    if (place_at(r, time, r->y, NULL) != ABUT_OK || load_at(r, powers, NULL) != ABUT_OK) return false;
+    return place_at(r, time, r->y, error);
+}
+
+static bool monitor_at(rolling *r, double time, double g[MONITORS]) {
+    double powers[2];
+    if (rolling_place(r, time, NULL) != ABUT_OK || load_at(r, powers, NULL) != ABUT_OK) return false;
     monitor_all(r, g);
     return true;
 }
@@ -275,10 +293,9 @@ bool rolling_begin(rolling *r, exact *x) {
 
 /* ---- back to the bodies */
 
-/* Where the state is now becomes what the rest of the clock knows. */
-static void store(rolling *r, double time) {
+/* The bodies and the place of the contact are where the state is. */
+static void show(rolling *r) {
     exact *x = r->x;
-    group_contact *c = &x->contacts.data[0];
     near_pair *pair = &x->touches.data[0].pair;
     element *e[2] = {r->flipped ? &pair->b : &pair->a, r->flipped ? &pair->a : &pair->b};
     contact_feature *f[2] = {r->flipped ? &pair->fb : &pair->fa, r->flipped ? &pair->fa : &pair->fb};
@@ -288,9 +305,16 @@ static void store(rolling *r, double time) {
         e[k]->patch = f[k]->id = r->pair.side[k].patch;
     }
     x->motions[r->one] = reduced_motion(&r->placed, x->motions[r->one].rotation);
-    x->accelerations[r->one] = r->load.acceleration[0];
-    if (base_is_free(r)) x->accelerations[r->two] = r->load.acceleration[1];
     x->motions[r->two] = r->base;
+}
+
+/* Where the state is now becomes what the rest of the clock knows. */
+static void store(rolling *r, double time) {
+    exact *x = r->x;
+    group_contact *c = &x->contacts.data[0];
+    show(r);
+    x->accelerations[r->one] = r->load.acceleration[0];
+    if (rolling_base_is_free(r)) x->accelerations[r->two] = r->load.acceleration[1];
     tell_point(r);
     double sign = r->flipped ? -1 : 1;
     find_starts(r, c); /* slip turns slowly; the next step goes on from where this one ended */
@@ -307,88 +331,6 @@ static void count_energy(rolling *r) {
     double dissipated = r->y[power_at(r)], work = r->y[power_at(r) + 1];
     s->dissipated += dissipated - r->counted[0], s->work += work - r->counted[1];
     r->counted[0] = dissipated, r->counted[1] = work;
-}
-
-/* ---- the recording: the motion of the bodies as the polynomial that the dense output is */
-
-static double basis(int k, double x) {
-    double value = 1;
-    for (int i = 1; i <= k; i++) value *= i & 1 ? x : 1 - x;
-    return value;
-}
-
-/* Solves for the coefficients that take the values at the eight nodes; `columns` values a node. */
-static void fit(double (*values)[2 * BODY_NUMBERS], int columns) {
-    enum { N = ABUT_SEGMENT_COEFFICIENTS };
-    double m[N][N];
-    for (int i = 0; i < N; i++)
-        for (int k = 0; k < N; k++) m[i][k] = basis(k, (double)i / (N - 1));
-    for (int k = 0; k < N; k++) {
-        int pivot = k;
-        for (int i = k + 1; i < N; i++)
-            if (fabs(m[i][k]) > fabs(m[pivot][k])) pivot = i;
-        for (int j = 0; j < N; j++) {
-            double swap = m[k][j];
-            m[k][j] = m[pivot][j], m[pivot][j] = swap;
-        }
-        for (int j = 0; j < columns; j++) {
-            double swap = values[k][j];
-            values[k][j] = values[pivot][j], values[pivot][j] = swap;
-        }
-        for (int i = k + 1; i < N; i++) {
-            double f = m[i][k] / m[k][k];
-            for (int j = k; j < N; j++) m[i][j] -= f * m[k][j];
-            for (int j = 0; j < columns; j++) values[i][j] -= f * values[k][j];
-        }
-    }
-    for (int k = N - 1; k >= 0; k--)
-        for (int j = 0; j < columns; j++) {
-            for (int i = k + 1; i < N; i++) values[k][j] -= m[k][i] * values[i][j];
-            values[k][j] /= m[k][k];
-        }
-}
-
-static void put_motion(double *y, const motion *m) {
-    put(y, m->center);
-    y[3] = m->rotation.w, y[4] = m->rotation.x, y[5] = m->rotation.y, y[6] = m->rotation.z;
-    put(y + 7, m->velocity.linear), put(y + 10, m->velocity.angular);
-}
-
-static abut_status keep_segment(rolling *r, double start, double end, abut_error *error) {
-    abut_sim *run = r->x->run;
-    const abut_context *context = &run->context;
-    if (!run->options.segment || !(end > start)) return ABUT_OK;
-    double values[ABUT_SEGMENT_COEFFICIENTS][2 * BODY_NUMBERS], first = r->integrator.t_old;
-    int bodies[2] = {r->one, r->two}, count = base_is_free(r) ? 2 : 1;
-    quat near = r->x->motions[r->one].rotation;
-    for (int i = 0; i < ABUT_SEGMENT_COEFFICIENTS; i++) {
-        double t = first + (r->integrator.t - first) * i / (ABUT_SEGMENT_COEFFICIENTS - 1);
-        ode_dense(&r->integrator, t, r->y);
-        abut_status status = place_at(r, t, r->y, error);
-        if (status != ABUT_OK) return status;
-        motion m = reduced_motion(&r->placed, near);
-        near = m.rotation;
-        put_motion(values[i], &m);
-        if (count == 2) memcpy(values[i] + BODY_NUMBERS, r->y + Q_NUMBERS, BODY_NUMBERS * sizeof(double));
-    }
-    fit(values, count * BODY_NUMBERS);
-    kept_segment s = {.start = start,
-                      .end = end,
-                      .step = r->integrator.t - first,
-                      .first_body = run->segment_bodies.count,
-                      .body_count = count,
-                      .first_number = run->segment_numbers.count};
-    int64_t numbers = (int64_t)count * BODY_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
-    if (!array_push(context, &run->segments, s) ||
-        !array_reserve(context, &run->segment_numbers, run->segment_numbers.count + numbers))
-        return fail_memory(error);
-    for (int b = 0; b < count; b++) {
-        if (!array_push(context, &run->segment_bodies, r->x->bodies[bodies[b]])) return fail_memory(error);
-        for (int i = 0; i < BODY_NUMBERS; i++)
-            for (int k = 0; k < ABUT_SEGMENT_COEFFICIENTS; k++)
-                run->segment_numbers.data[run->segment_numbers.count++] = values[k][b * BODY_NUMBERS + i];
-    }
-    return ABUT_OK;
 }
 
 /* ---- a step */
@@ -447,6 +389,22 @@ static abut_status place_again(rolling *r, double time, abut_error *error) {
                : fail(error, ABUT_FAILED, "the contact cannot be placed at t = %.9g", time);
 }
 
+static abut_status show_at(exact *x, double time, abut_error *error) {
+    abut_status status = rolling_place(x->rolling, time, error);
+    if (status == ABUT_OK) show(x->rolling);
+    return status;
+}
+
+/* Places that appear elsewhere end the step where they would overlap: true.  */
+static abut_status look_elsewhere(rolling *r, double start, double *reached, bool *cut, abut_error *error) {
+    double end = *reached;
+    *cut = r->appeared = false;
+    if (!rolling_can_appear(r->x)) return ABUT_OK;
+    abut_status status = rolling_appear(r->x, show_at, start, reached, &r->appeared, error);
+    *cut = *reached < end;
+    return status;
+}
+
 abut_status rolling_step(rolling *r, double longest, exact_event *e, abut_error *error) {
     exact *x = r->x;
     double start = x->time;
@@ -458,15 +416,21 @@ abut_status rolling_step(rolling *r, double longest, exact_event *e, abut_error 
     double reached = r->integrator.t;
     x->pace.hint = r->integrator.h;
     int which = find_event(r, start, reached, &reached);
-    bool placed = which == MONITORS && !x->run->options.segment;
-    status = keep_segment(r, start, reached, error);
+    bool cut;
+    status = look_elsewhere(r, start, &reached, &cut, error);
+    bool placed = which == MONITORS && !x->run->options.segment && !r->appeared;
+    if (status == ABUT_OK) status = rolling_keep_segment(r, start, reached, error);
     if (status == ABUT_OK && !placed) status = place_again(r, reached, error);
     if (status != ABUT_OK) return status;
     count_energy(r);
     store(r, reached);
     x->run->state->steps++;
-    if (which == MONITORS) return ABUT_OK;
+    if (which == MONITORS && !cut) return ABUT_OK;
     r->running = false;
+    if (cut) {
+        *e = (exact_event){EXACT_GAP, 0, reached};
+        return ABUT_OK;
+    }
     if (which == LEAVES_ONE || which == LEAVES_TWO) return cross(r, e, error);
     static const exact_event_kind kinds[MONITORS] = {
         [NORMAL] = EXACT_VANISHES, [CONFORMS] = EXACT_SLIPS, [MARGIN] = EXACT_SLIPS,

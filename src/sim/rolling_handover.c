@@ -126,14 +126,18 @@ static abut_status prepare(exact *x, bool *fine, abut_error *error) {
 }
 
 abut_status rolling_ready(exact *x, bool *ready, abut_error *error) {
-    *ready = x->rolling_goes_on;
+    *ready = x->rolling_goes_on && x->rolling->integrator.t == x->time; /* not after time stepping */
     abut_status status = *ready ? ABUT_OK : prepare(x, ready, error);
     if (status == ABUT_OK && *ready) {
         exact_measure_speed(x);
         double wanted = x->end - x->time;
         if (x->pace.hint > 0) wanted = fmin(wanted, x->pace.hint);
-        if (!x->rolls || longest_step(x) < wanted)
-            status = look(x, shape_of(x, x->rolling->one)->radius, &x->clear, error);
+        double radius = shape_of(x, x->rolling->one)->radius;
+        contact_point p;
+        if (rolling_appeared(x, &p) && p.gap < clearances[COUNT_OF(clearances) - 1] * radius)
+            x->clear = 0;
+        else if (!x->rolls || longest_step(x) < wanted)
+            status = look(x, radius, &x->clear, error);
         *ready = x->clear > 0;
     }
     if (status != ABUT_OK) return status;
@@ -160,6 +164,7 @@ abut_status rolling_go(exact *x, exact_event *e, abut_error *error) {
     x->near_until = x->time; /* the general clock has to collect again */
     exact_measure_speed(x);
     x->clear -= approach(x, fmax(before, x->speed)) * (x->time - start);
+    if (x->rolling->appeared) x->clear = 0; /* somebody has to look */
     x->touches.data[0].clear = x->clear = fmax(x->clear, 0);
     /* a normal force that vanishes, or a step that made no way: the general clock decides */
     x->general_next = e->kind == EXACT_VANISHES || (e->kind != EXACT_NOTHING && x->time == start);

@@ -38,6 +38,12 @@ bool start_pair_is_near(const checker *c, int *a, int *b);
  * elements only, and zero otherwise. */
 abut_status start_depth(checker *c, int a, int b, double *depth, vec3 *at, vec3 *away, abut_error *error);
 
+/* ---- audit_smooth.c */
+/* How deep the samples of a closed smooth surface reach into another body, if deeper than `least`, otherwise
+ * 0; now is known. */
+abut_status audit_smooth_depth(checker *c, int surface, int other, double least, double *depth,
+                               abut_error *error);
+
 /* ---- separate.c */
 /* A short move of a that frees it of b, which it overlaps by depth. */
 abut_status start_way_out(checker *c, int a, int b, double depth, vec3 away, vec3 *move, abut_error *error);

@@ -1,0 +1,83 @@
+/* The recording of reduced coordinates: the motion of the bodies as the polynomial that the dense output of
+ * the general clock is, through eight places of the step. */
+#include "sim/rolling.h"
+
+static double basis(int k, double x) {
+    double value = 1;
+    for (int i = 1; i <= k; i++) value *= i & 1 ? x : 1 - x;
+    return value;
+}
+
+/* Solves for the coefficients that take the values at the eight nodes; `columns` values a node. */
+static void fit(double (*values)[2 * BODY_NUMBERS], int columns) {
+    enum { N = ABUT_SEGMENT_COEFFICIENTS };
+    double m[N][N];
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < N; k++) m[i][k] = basis(k, (double)i / (N - 1));
+    for (int k = 0; k < N; k++) {
+        int pivot = k;
+        for (int i = k + 1; i < N; i++)
+            if (fabs(m[i][k]) > fabs(m[pivot][k])) pivot = i;
+        for (int j = 0; j < N; j++) {
+            double swap = m[k][j];
+            m[k][j] = m[pivot][j], m[pivot][j] = swap;
+        }
+        for (int j = 0; j < columns; j++) {
+            double swap = values[k][j];
+            values[k][j] = values[pivot][j], values[pivot][j] = swap;
+        }
+        for (int i = k + 1; i < N; i++) {
+            double f = m[i][k] / m[k][k];
+            for (int j = k; j < N; j++) m[i][j] -= f * m[k][j];
+            for (int j = 0; j < columns; j++) values[i][j] -= f * values[k][j];
+        }
+    }
+    for (int k = N - 1; k >= 0; k--)
+        for (int j = 0; j < columns; j++) {
+            for (int i = k + 1; i < N; i++) values[k][j] -= m[k][i] * values[i][j];
+            values[k][j] /= m[k][k];
+        }
+}
+
+static void put_motion(double *y, const motion *m) {
+    y[0] = m->center.x, y[1] = m->center.y, y[2] = m->center.z;
+    y[3] = m->rotation.w, y[4] = m->rotation.x, y[5] = m->rotation.y, y[6] = m->rotation.z;
+    const vec3 v = m->velocity.linear, w = m->velocity.angular;
+    y[7] = v.x, y[8] = v.y, y[9] = v.z, y[10] = w.x, y[11] = w.y, y[12] = w.z;
+}
+
+abut_status rolling_keep_segment(rolling *r, double start, double end, abut_error *error) {
+    abut_sim *run = r->x->run;
+    const abut_context *context = &run->context;
+    if (!run->options.segment || !(end > start)) return ABUT_OK;
+    double values[ABUT_SEGMENT_COEFFICIENTS][2 * BODY_NUMBERS], first = r->integrator.t_old;
+    int bodies[2] = {r->one, r->two}, count = rolling_base_is_free(r) ? 2 : 1;
+    quat near = r->x->motions[r->one].rotation;
+    for (int i = 0; i < ABUT_SEGMENT_COEFFICIENTS; i++) {
+        double t = first + (r->integrator.t - first) * i / (ABUT_SEGMENT_COEFFICIENTS - 1);
+        abut_status status = rolling_place(r, t, error);
+        if (status != ABUT_OK) return status;
+        motion m = reduced_motion(&r->placed, near);
+        near = m.rotation;
+        put_motion(values[i], &m);
+        if (count == 2) memcpy(values[i] + BODY_NUMBERS, r->y + ROLLING_Q, BODY_NUMBERS * sizeof(double));
+    }
+    fit(values, count * BODY_NUMBERS);
+    kept_segment s = {.start = start,
+                      .end = end,
+                      .step = r->integrator.t - first,
+                      .first_body = run->segment_bodies.count,
+                      .body_count = count,
+                      .first_number = run->segment_numbers.count};
+    int64_t numbers = (int64_t)count * BODY_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
+    if (!array_push(context, &run->segments, s) ||
+        !array_reserve(context, &run->segment_numbers, run->segment_numbers.count + numbers))
+        return fail_memory(error);
+    for (int b = 0; b < count; b++) {
+        if (!array_push(context, &run->segment_bodies, r->x->bodies[bodies[b]])) return fail_memory(error);
+        for (int i = 0; i < BODY_NUMBERS; i++)
+            for (int k = 0; k < ABUT_SEGMENT_COEFFICIENTS; k++)
+                run->segment_numbers.data[run->segment_numbers.count++] = values[k][b * BODY_NUMBERS + i];
+    }
+    return ABUT_OK;
+}
