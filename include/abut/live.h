@@ -35,6 +35,7 @@ ABUT_API void abut_live_set_options(abut_sim *run, const abut_live_options *opti
 typedef struct abut_live_times {
     double forces, broad, narrow, islands, color, prepare, solve, store, report, total;
     int pairs, manifolds, points, islands_awake, direct_islands, colors, batches, recycled;
+    int sweeps; /* through all contacts in each sub-step: more where loads change */
 } abut_live_times;
 ABUT_API abut_live_times abut_live_step_times(const abut_sim *run);
 

@@ -39,6 +39,7 @@ enum {
     LIVE_BLOCK = 16,        /* batches, or bodies, that one task takes at once */
     LIVE_BODY_BLOCK = 64
 };
+#define LIVE_USUAL 0.9 /* the part of a load that the springs of a contact are stretched about */
 
 /* ---- the state */
 
@@ -47,7 +48,7 @@ typedef struct live_point {
     uint64_t id;
     double gap;    /* now */
     double normal; /* impulse of the last sub-step, N s */
-    double steady; /* its slow average */
+    double steady; /* its usual load: LIVE_USUAL of a slow average */
 } live_point;
 
 enum { LIVE_TOUCHING = 1 /* had an impulse in the last step */, LIVE_SLIPS = 2 };

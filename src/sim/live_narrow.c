@@ -4,6 +4,9 @@
 #include "sim/live.h"
 
 enum { NARROW_BLOCK = 32 };
+/* Faceted bodies that moved by less against each other keep their points: a tenth of the reach, so that what
+ * was beyond the reach is found in time, and a body at rest that trembles has the same points in each step. */
+#define AGAIN 0.002
 
 /* ---- what was seen of the pairs before: both lists are sorted */
 
@@ -194,7 +197,7 @@ static void narrow_pair(live *w, int64_t i) {
     bool asleep = !w->movable[p.a + 1] && !w->movable[p.b + 1], again = seen->known && asleep;
     if (seen->known && !asleep) {
         bool faceted = w->faceted[p.a] && w->faceted[p.b];
-        again = moved_since(w, seen) <= (count == 0 ? seen->clear : faceted ? 5e-4 * w->size : -1);
+        again = moved_since(w, seen) <= (count == 0 ? seen->clear : faceted ? AGAIN * w->size : -1);
     }
     if (!again) {
         collide(w, p, from, count, seen, out, room);

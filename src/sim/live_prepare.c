@@ -1,8 +1,10 @@
 /* Between contacts and batches: lanes of a batch from its contacts, and impulses back into them. */
 #include "sim/live.h"
 
-#define STEADY_PART    0.9
-#define STEADY_SECONDS 0.25 /* in which a load becomes the usual one */
+#define MEAN_SECONDS 0.25
+#define TILT_SECONDS 1.0
+#define BAND         0.05
+
 
 static void set3(lanes3 *v, int lane, vec3 x) { v->x[lane] = x.x, v->y[lane] = x.y, v->z[lane] = x.z; }
 static vec3 get3(const lanes3 *v, int lane) { return (vec3){v->x[lane], v->y[lane], v->z[lane]}; }
@@ -86,19 +88,37 @@ void live_prepare(live *w) {
 
 /* ---- and back */
 
+/* A load becomes the usual one with lag T:  q' = (LIVE_USUAL p - q) / T,  where it differs by more than the
+ * band.  Nine tenths, and the band, because the loads of a heap are not determined: what follows them to the
+ * end lets them wander from support to support, and the heap creeps. */
+static double renew(double usual, double load, double share, double band) {
+    double off = LIVE_USUAL * load - usual;
+    return fabs(off) > band ? share * off : 0;
+}
+
+/* The usual load of each point: the mean of the manifold follows fast, and the differences between points,
+ * which carry a tilting body, slowly.  A mode of stiffness K about which gravity tilts with G, damped by c, is
+ * stable under such a lag while T > K / (c (K - G)); a column of n boxes has K - G ~ n^-3, so that T of the
+ * differences bounds the height of towers, and T of the mean does not. */
+static void renew_usual(const live *w, live_contact *c, double pressure) {
+    double load = pressure / c->count, mean = 0;
+    for (int i = 0; i < c->count; i++) mean += c->points[i].steady / c->count;
+    double fast = w->dt / (w->dt + MEAN_SECONDS), slow = w->dt / (w->dt + TILT_SECONDS);
+    double all = renew(mean, load, fast, BAND * load);
+    for (int i = 0; i < c->count; i++) {
+        live_point *p = &c->points[i];
+        p->steady += all + renew(p->steady - mean, p->normal - load, slow, BAND * load);
+    }
+}
+
 static void store_lane(live *w, const live_batch *batch, int lane, live_contact *c) {
     double pressure = 0;
-    /* the mean load of the manifold, not that of each point: tilting must go on meeting the springs, or tall
-     * stacks lean over bit by bit */
-    /* most of it, not all, so that loads do not wander from one support to the other for good */
-    double share = w->dt / (w->dt + STEADY_SECONDS);
     for (int i = 0; i < c->count; i++) {
         live_point *p = &c->points[i];
         p->normal = batch->point[i].impulse[lane];
         pressure += p->normal;
     }
-    for (int i = 0; i < c->count; i++)
-        c->points[i].steady += share * (STEADY_PART * pressure / c->count - c->points[i].steady);
+    renew_usual(w, c, pressure);
     vec3 f = vec3_scale(get3(&batch->t1, lane), batch->friction1[lane]);
     c->friction = vec3_axpy(f, batch->friction2[lane], get3(&batch->t2, lane));
     c->twist = batch->twist[lane], c->rolling = get3(&batch->rolling, lane);

@@ -144,8 +144,31 @@ static bool add_colors(live *w, int kind) {
     return fine && add_stage(w, kind, w->color_first[LIVE_COLORS], left, left);
 }
 
+/* The part of the manifolds that bear something whose load is not the usual one: bodies meet, a support was
+ * taken away, or a run begins and no load is known. */
+static double unsettled_part(const live *w) {
+    int64_t bearing = 0, changing = 0;
+    for (int64_t i = 0; i < w->contacts.count; i++) {
+        const live_contact *c = &w->contacts.data[i];
+        double load = 0, usual = 0, least = INFINITY;
+        for (int k = 0; k < c->count; k++) {
+            load += c->points[k].normal, usual += c->points[k].steady / LIVE_USUAL;
+            least = fmin(least, c->points[k].gap);
+        }
+        if (w->color_of.data[i] < 0 || (load == 0 && least > 0)) continue;
+        bearing++;
+        changing += load == 0 || fabs(load - usual) > 0.25 * fmax(load, usual);
+    }
+    return bearing ? (double)changing / (double)bearing : 0;
+}
+
+/* One sweep follows loads that change slowly; where half of them change it takes two, where all do three. */
+static int choose_sweeps(const live *w) { return 1 + (int)(2 * unsettled_part(w)); }
+
 static bool list_stages(live *w) {
     bool fine = true;
+    int sweeps = choose_sweeps(w);
+    w->times.sweeps = sweeps;
     w->stages.count = 0;
     int hinges = (int)w->loose_hinges.count, direct = w->times.direct_islands;
     for (int s = 0; s < w->substeps && fine; s++) {
@@ -153,7 +176,7 @@ static bool list_stages(live *w) {
         fine = fine && add_stage(w, s == 0 ? FIRST_VELOCITIES : VELOCITIES, 0, w->slots, LIVE_BODY_BLOCK);
         if (s == 0) fine = fine && add_colors(w, WARM);
         fine = fine && add_stage(w, HINGES, 0, hinges > 0, 1) && add_stage(w, DIRECT, 0, direct > 0, 1);
-        fine = fine && add_colors(w, SOLVE);
+        for (int k = 0; k < sweeps; k++) fine = fine && add_colors(w, SOLVE);
         fine = fine && add_stage(w, POSITIONS, 0, w->slots, LIVE_BODY_BLOCK);
         fine = fine && add_stage(w, RELAX_HINGES, 0, hinges > 0, 1) && add_colors(w, RELAX);
     }
