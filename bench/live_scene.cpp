@@ -168,11 +168,12 @@ live_scene make_pyramid(int base) {
     return scene;
 }
 
-// Hulls in layers of 8 x 8, 1.2 m apart, over a bin of 10 x 10 m; more hulls, a wider bin.
+// Hulls in layers of 8 x 8, 1.2 m apart, over a bin of 10 x 10 m for 1,000 of them, and of as much floor for
+// each at other counts, so that heaps are of one depth.
 live_scene make_bin(int count) {
     live_scene scene;
     generator random;
-    double side = 10 * std::sqrt(std::max(1.0, count / 1000.0));
+    double side = 10 * std::sqrt(count / 1000.0);
     int row = (int)(0.8 * side);
     scene.planes = {{{0, 0, 1}, 0},
                     {{1, 0, 0}, -side / 2},

@@ -47,6 +47,7 @@ static bool allocate_slots(live *w) {
     w->leaves = arena_alloc(m, n, sizeof *w->leaves);
     w->boxes = arena_alloc(m, n, sizeof *w->boxes);
     w->roams = arena_alloc(m, n, sizeof *w->roams);
+    w->renewed = arena_alloc(m, n, sizeof *w->renewed);
     w->rests = arena_alloc(m, n, sizeof *w->rests);
     w->parent = arena_alloc(m, n, sizeof *w->parent);
     w->in_direct = arena_alloc(m, n, sizeof *w->in_direct);
@@ -56,8 +57,8 @@ static bool allocate_slots(live *w) {
     w->hinge_force = arena_alloc(m, h + 1, sizeof *w->hinge_force);
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->faceted && w->radii &&
                 w->masses && w->wrenches && w->constant && w->starts && w->kinematic_end && w->movable &&
-                w->leaves && w->boxes && w->roams && w->rests && w->parent && w->in_direct && w->used &&
-                w->local_of && w->motor_speeds && w->hinge_force;
+                w->leaves && w->boxes && w->roams && w->renewed && w->rests && w->parent && w->in_direct &&
+                w->used && w->local_of && w->motor_speeds && w->hinge_force;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;

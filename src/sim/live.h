@@ -91,8 +91,10 @@ typedef struct live_body {
     body_inertia inertia;
     vec3 center; /* of mass, shape axes */
     double drag_linear, drag_angular;
+    double core; /* of the collider: see collider_core */
     int32_t group, material;
     bool movable, kinematic, spherical;
+    bool bounded, alone; /* has a bounded shape; gives one manifold with any other that does */
 } live_body;
 
 typedef struct live_velocity {
@@ -218,7 +220,7 @@ struct live_work {
     live_pair_array sorting;
     int_array buckets;
     int_array unbounded;
-    uint8_t *roams; /* left its fat box in this step */
+    uint8_t *renewed, *roams; /* has a new box in this step; left its fat one */
     bool tree_ready;
     double strayed; /* how far any body has moved since its box was made */
     motion *starts; /* where the bodies were at the start of the step */

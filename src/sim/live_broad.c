@@ -41,6 +41,8 @@ abut_status live_shapes_create(live *w, abut_error *error) {
         const collider *c = w->colliders[w->shape_of[i]];
         w->faceted[i] = kind == ABUT_SHAPE_SOLID || kind == ABUT_SHAPE_HALFSPACE;
         w->radii[i] = collider_radius(c, b->center);
+        w->body[i].bounded = collider_is_bounded(c), w->body[i].core = collider_core(c);
+        w->body[i].alone = collider_room(c, c) == 1;
         if (!collider_is_bounded(c) && !array_push(w->context, &w->unbounded, i)) return fail_memory(error);
     }
     for (int i = 0; i < w->model->hinge_count; i++) {
@@ -92,15 +94,23 @@ static box swept_box(const live *w, int body) {
     return box_grow(b, w->reach / 2 + turn);
 }
 
+static void box_block(void *argument, int block) {
+    live *w = argument;
+    int first = block * LIVE_BODY_BLOCK, end = first + LIVE_BODY_BLOCK;
+    for (int i = first; i < end && i < w->bodies; i++) {
+        bool still = w->rests[i].asleep || (!w->body[i].movable && !w->body[i].kinematic);
+        w->renewed[i] = w->body[i].bounded && !(w->tree_ready && still);
+        if (w->renewed[i]) w->boxes[i] = swept_box(w, i);
+    }
+}
+
 /* Gives moving bodies their new boxes; those that left their fat boxes roam. */
 static bool update_tree(live *w) {
     double margin = 0.1 * w->size;
+    parallel_for(w->context, (w->bodies + LIVE_BODY_BLOCK - 1) / LIVE_BODY_BLOCK, box_block, w);
     for (int i = 0; i < w->bodies; i++) {
         w->roams[i] = false;
-        if (w->shape_of[i] < 0 || !collider_is_bounded(w->colliders[w->shape_of[i]])) continue;
-        bool still = w->rests[i].asleep || (!w->body[i].movable && !w->body[i].kinematic);
-        if (w->tree_ready && still) continue;
-        w->boxes[i] = swept_box(w, i);
+        if (!w->renewed[i]) continue;
         vec3 d = vec3_scale(w->motions[i].velocity.linear, 2 * w->dt);
         if (w->leaves[i] == BVH_NONE) {
             w->leaves[i] = bvh_insert(w->context, &w->tree, bvh_fatten(w->boxes[i], margin, d), i);

@@ -5,7 +5,8 @@
 
 enum { NARROW_BLOCK = 32 };
 /* Faceted bodies that moved by less against each other keep their points: a tenth of the reach, so that what
- * was beyond the reach is found in time, and a body at rest that trembles has the same points in each step. */
+ * was beyond the reach is found in time, and a body at rest that trembles has the same points in each step.
+ */
 #define AGAIN 0.002
 
 /* ---- what was seen of the pairs before: both lists are sorted */
@@ -15,6 +16,11 @@ static int compare(const live_seen *s, live_pair p) { return s->a != p.a ? s->a 
 static bool reserve(live *w, int64_t n) {
     return array_reserve(w->context, &w->old_of, n + 1) && array_reserve(w->context, &w->first_of, n + 1) &&
            array_reserve(w->context, &w->place_of, n + 1) && array_reserve(w->context, &w->next_seen, n + 1);
+}
+
+static int room_of(const live *w, live_pair p) {
+    if (w->body[p.a].alone && w->body[p.b].alone) return 1;
+    return collider_room(w->colliders[w->shape_of[p.a]], w->colliders[w->shape_of[p.b]]);
 }
 
 static bool match_pairs(live *w) {
@@ -27,7 +33,7 @@ static bool match_pairs(live *w) {
         w->old_of.data[i] = old ? (int)k : -1;
         w->first_of.data[i] = (int)first;
         w->place_of.data[i] = (int)places;
-        places += collider_room(w->colliders[w->shape_of[p.a]], w->colliders[w->shape_of[p.b]]);
+        places += room_of(w, p);
     }
     w->place_of.data[n] = (int)places;
     return array_reserve(w->context, &w->next, places);

@@ -5,7 +5,6 @@
 #define TILT_SECONDS 1.0
 #define BAND         0.05
 
-
 static void set3(lanes3 *v, int lane, vec3 x) { v->x[lane] = x.x, v->y[lane] = x.y, v->z[lane] = x.z; }
 static vec3 get3(const lanes3 *v, int lane) { return (vec3){v->x[lane], v->y[lane], v->z[lane]}; }
 
@@ -97,9 +96,9 @@ static double renew(double usual, double load, double share, double band) {
 }
 
 /* The usual load of each point: the mean of the manifold follows fast, and the differences between points,
- * which carry a tilting body, slowly.  A mode of stiffness K about which gravity tilts with G, damped by c, is
- * stable under such a lag while T > K / (c (K - G)); a column of n boxes has K - G ~ n^-3, so that T of the
- * differences bounds the height of towers, and T of the mean does not. */
+ * which carry a tilting body, slowly.  A mode of stiffness K about which gravity tilts with G, damped by c,
+ * is stable under such a lag while T > K / (c (K - G)); a column of n boxes has K - G ~ n^-3, so that T of
+ * the differences bounds the height of towers, and T of the mean does not. */
 static void renew_usual(const live *w, live_contact *c, double pressure) {
     double load = pressure / c->count, mean = 0;
     for (int i = 0; i < c->count; i++) mean += c->points[i].steady / c->count;
@@ -128,9 +127,15 @@ static void store_lane(live *w, const live_batch *batch, int lane, live_contact 
     if (pressure > 0 && vec3_length(c->friction) >= limit * (1 - 1e-9)) c->flags |= LIVE_SLIPS;
 }
 
-void live_store(live *w) {
-    for (int64_t i = 0; i < w->batch_count; i++)
+static void store_block(void *argument, int block) {
+    live *w = argument;
+    int64_t first = (int64_t)block * LIVE_BLOCK, end = first + LIVE_BLOCK;
+    for (int64_t i = first; i < end && i < w->batch_count; i++)
         for (int k = 0; k < LANES; k++)
             if (w->batches[i].contact[k] >= 0)
                 store_lane(w, &w->batches[i], k, &w->contacts.data[w->batches[i].contact[k]]);
+}
+
+void live_store(live *w) {
+    parallel_for(w->context, (int)((w->batch_count + LIVE_BLOCK - 1) / LIVE_BLOCK), store_block, w);
 }

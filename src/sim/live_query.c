@@ -226,7 +226,7 @@ void live_stop_fast(live *w) {
         double r = isfinite(w->radii[i]) ? w->radii[i] : 0;
         w->strayed = fmax(w->strayed, far + fmin(turned, 2) * r);
         if (!w->movable[i + 1] || w->shape_of[i] < 0) continue;
-        if (far <= collider_core(collider_of(w, i))) continue;
+        if (far <= w->body[i].core) continue;
         sweeper s = {w, i, sweep_of(w, i), 1};
         box b = box_union(collider_bounds(collider_of(w, i), s.sweep.from),
                           collider_bounds(collider_of(w, i), s.sweep.to));
