@@ -78,6 +78,7 @@ ABUT_API void abut_touch_cache_free(const abut_context *context, abut_touch_cach
 typedef struct abut_touch_options {
     double epsilon;                /* touching distance in metres; 0: the larger of the two solids' own */
     bool all;                      /* the whole intersection set I; otherwise the needed regions R only */
+    bool status_only;              /* only whether they touch or overlap, and how deep: no regions */
     const abut_twist *velocity[2]; /* of A and B (centre of mass, spin), both or none: faces, edges and
                                       vertices that move away from the other solid are not looked at, and
                                       contacts that only separate are left out */

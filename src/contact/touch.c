@@ -83,6 +83,10 @@ static abut_status analyse(touch_work *w, bool all) {
         return ABUT_OK;
     }
     t->status = t->region_count ? ABUT_TOUCHING : ABUT_APART;
+    if (w->options->status_only) {
+        t->region_count = t->loop_count = t->point_count = 0;
+        return ABUT_OK;
+    }
     if (!sort_stable(w->context, t->regions, (size_t)t->region_count, sizeof *t->regions, by_dimension, NULL))
         return fail_memory(w->error);
     if ((status = touch_choose(w)) != ABUT_OK) return status;

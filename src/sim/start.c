@@ -42,7 +42,8 @@ box start_box(const checker *c, int body) {
 /* ---- depth of a pair; 0: no deeper than epsilon */
 
 /* The contact of two solids at the start. */
-static abut_status find_touch(checker *c, int a, int b, abut_touch **found, abut_error *error) {
+static abut_status find_touch(checker *c, int a, int b, bool depth_only, abut_touch **found,
+                              abut_error *error) {
     int who[2] = {a, b};
     const abut_touch_solid *solids[2];
     *found = NULL;
@@ -55,14 +56,14 @@ static abut_status find_touch(checker *c, int a, int b, abut_touch **found, abut
         }
         solids[k] = r->touch;
     }
-    abut_touch_options options = {.epsilon = c->epsilon};
+    abut_touch_options options = {.epsilon = c->epsilon, .status_only = depth_only};
     return abut_touch_find(c->context, solids[0], start_pose(c, a), solids[1], start_pose(c, b), &options,
                            found, error);
 }
 
 static abut_status solids_depth(checker *c, int a, int b, double *depth, vec3 *at, abut_error *error) {
     abut_touch *found = NULL;
-    abut_status status = find_touch(c, a, b, &found, error);
+    abut_status status = find_touch(c, a, b, true, &found, error);
     if (status == ABUT_OK && found->status == ABUT_PENETRATING) *depth = found->depth, *at = found->witness;
     abut_touch_free(c->context, found);
     return status;
@@ -241,7 +242,7 @@ static abut_entity entity_of(abut_place p) {
 static abut_status ambiguity_of(checker *c, int a, int b, abut_ambiguity *out, bool *is, abut_error *error) {
     abut_touch *found = NULL;
     *is = false;
-    abut_status status = find_touch(c, a, b, &found, error);
+    abut_status status = find_touch(c, a, b, false, &found, error);
     bool open = status == ABUT_OK && found->status == ABUT_TOUCHING && found->region_count > 0;
     for (int64_t i = 0; open && i < found->region_count; i++) open = !found->regions[i].determinate;
     if (open) {
