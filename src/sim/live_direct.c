@@ -16,6 +16,7 @@
 #include "abut/complementarity.h"
 
 enum { ROUNDS = 8 };
+#define MOST_TURN 0.02 /* radians within a step by which points of faceted shapes are moved along */
 
 typedef struct direct {
     live *w;
@@ -114,11 +115,18 @@ static void add_friction(direct *d, const live_contact *c, int entry, vec3 ra, v
     }
 }
 
+/* Curved shapes roll, and a solid that an impact has set spinning comes down on other corners within the
+ * step: their contact is found anew in each sub-step. */
+static bool is_outdated(const live *w, const live_contact *c) {
+    if (w->substep == 0) return false;
+    lanes turned = w->moved[c->a + 1].w - w->moved[c->b + 1].w;
+    return !(w->faceted[c->a] && w->faceted[c->b]) || vec3_length(live_vec3(turned)) > MOST_TURN;
+}
+
 static void add_contact(direct *d, int entry) {
     live *w = d->w;
     live_contact *c = &w->contacts.data[w->island_contacts.data[d->island->first_contact + entry]];
-    /* curved shapes roll: their contact is found anew in each sub-step */
-    bool fresh = w->substep > 0 && !(w->faceted[c->a] && w->faceted[c->b]) && live_collide_again(w, c);
+    bool fresh = is_outdated(w, c) && live_collide_again(w, c);
     vec3 ca = w->motions[c->a].center, cb = w->motions[c->b].center, middle = vec3_zero();
     for (int i = 0; i < c->count; i++) {
         vec3 at = middle_of(w, c, &c->points[i]);
@@ -181,7 +189,8 @@ static bool update_bounds(direct *d) {
 static bool allocate(direct *d, arena *memory) {
     size_t bodies = 2 * (size_t)d->island->body_count +
                     2 * (size_t)(d->island->contact_count + d->island->hinge_count) + 2;
-    size_t rows = (size_t)d->island->points + 5 * (size_t)d->island->contact_count +
+    /* a manifold that is found anew may have more points than the step began with */
+    size_t rows = (MANIFOLD_POINTS + 5) * (size_t)d->island->contact_count +
                   LIVE_HINGE_ROWS * (size_t)d->island->hinge_count + 1;
     d->body_of = arena_alloc(memory, bodies, sizeof *d->body_of);
     d->motions = arena_alloc(memory, bodies, sizeof *d->motions);

@@ -130,13 +130,22 @@ static void fill_contact(const live *w, live_contact *c, const manifold *m, cons
     c->rolling = last->rolling, c->twist = last->twist, c->flags = last->flags;
 }
 
+/* How far ahead points of a pair are believed.  A plane stays where it is; of other shapes the points nearest
+ * now may not be those that meet, so no farther than half the smaller core.  Bodies faster than that are
+ * swept (live_stop_fast). */
+static double foresight(const live *w, live_pair p) {
+    const collider *a = w->colliders[w->shape_of[p.a]], *b = w->colliders[w->shape_of[p.b]];
+    if (!collider_is_bounded(a) || !collider_is_bounded(b)) return INFINITY;
+    return fmax(0.25 * w->size, 0.5 * fmin(collider_core(a), collider_core(b)));
+}
+
 /* How far apart points matter: what the pair may come closer in this step, within bounds. */
 static double reach_of(const live *w, live_pair p) {
     twist a = w->motions[p.a].velocity, b = w->motions[p.b].velocity;
     double speed = vec3_distance(a.linear, b.linear);
     if (isfinite(w->radii[p.a])) speed += vec3_length(a.angular) * w->radii[p.a];
     if (isfinite(w->radii[p.b])) speed += vec3_length(b.angular) * w->radii[p.b];
-    return w->reach + fmin(speed * w->dt, 0.25 * w->size);
+    return w->reach + fmin(speed * w->dt, foresight(w, p));
 }
 
 static double least_gap(const manifold *m) {

@@ -215,8 +215,8 @@ static bool visit_fast(void *user, int32_t other) {
     return true;
 }
 
-/* A body that moved by more than its core radius is stopped where it first touches another on the way; its
- * velocity stays, and the next step meets the contact. */
+/* A body that moved farther than points are believed (half its core) is stopped where it first touches
+ * another on the way; its velocity stays, and the next step meets the contact. */
 void live_stop_fast(live *w) {
     w->strayed = 0;
     for (int i = 0; i < w->bodies; i++) {
@@ -226,7 +226,7 @@ void live_stop_fast(live *w) {
         double r = isfinite(w->radii[i]) ? w->radii[i] : 0;
         w->strayed = fmax(w->strayed, far + fmin(turned, 2) * r);
         if (!w->movable[i + 1] || w->shape_of[i] < 0) continue;
-        if (far <= w->body[i].core) continue;
+        if (far <= fmax(0.25 * w->size, 0.5 * w->body[i].core)) continue;
         sweeper s = {w, i, sweep_of(w, i), 1};
         box b = box_union(collider_bounds(collider_of(w, i), s.sweep.from),
                           collider_bounds(collider_of(w, i), s.sweep.to));
