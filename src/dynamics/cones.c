@@ -281,7 +281,7 @@ static bool step_multipliers(const group_system *s, arena *scratch, double *z, b
                              double *residual) {
     modes m;
     *residual = 0;
-    if (!modes_solve(s, NULL, scratch, &m, found)) return false;
+    if (!modes_solve(s, NULL, 1e-9, scratch, &m, found)) return false;
     if (*found) {
         memcpy(z, m.z, (size_t)s->count * sizeof(double));
         return true;

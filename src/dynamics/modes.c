@@ -4,8 +4,10 @@
 #include "abut/complementarity.h"
 #include "dynamics/cones.h"
 
-enum { STEPS = 40 };
-/* The law holds when directions and bounds are met to this, relative to the scale of the rates. */
+/* Steps of Newton's method from each start; after the first, sweeps of Gauss and Seidel make others. */
+enum { FIRST_STEPS = 15, STARTS = 2 };
+static const int sweeps_of_start[STARTS] = {50, 500};
+/* Rates below this, relative to the largest, are rounding. */
 #define LAW_TOLERANCE 1e-12
 
 /* ---- points */
@@ -97,26 +99,32 @@ static double mobility_of(const modes *m, const modes_point *p) {
     return fmax(raw[0].size, raw[1].size);
 }
 
-/* The mode that the forces and rates of a point ask for; how far it was from the one it has, as a rate. */
+/* |m T - the nearest to m T' inside the bound|: how far friction is from the law, as a rate. */
+static double miss(const modes_point *p, double mobility, const double pull[2], double strength,
+                   double room) {
+    double part = strength > room ? room / strength : 1;
+    double a = mobility * p->force[0] - part * pull[0], b = mobility * p->force[1] - part * pull[1];
+    return sqrt(a * a + b * b);
+}
+
+/* Gives the point the mode that its forces and rates ask for.  Returns how far they are from the law, as a
+ * rate; a point that carries nothing may go from one mode to the other for ever without being far from it. */
 static double change_point(modes *m, modes_point *p) {
-    double size = m->raw[p->normal].size, pushed = size * p->normal_force - p->normal_rate, far = 0, c = 0;
-    bool closed = pushed > (p->closed ? -1 : 1) * LAW_TOLERANCE * m->scale;
-    if (closed != p->closed) far = fabs(pushed);
-    if (p->law && closed) {
-        double mobility = mobility_of(m, p), pull[2], before[2] = {p->d[0], p->d[1]};
+    double size = m->raw[p->normal].size, pushed = size * p->normal_force - p->normal_rate, c = 0;
+    double far = fabs(size * p->normal_force - fmax(pushed, 0)), tiny = LAW_TOLERANCE * m->scale;
+    bool closed = pushed > (p->closed ? -tiny : tiny);
+    if (p->law) {
+        double mobility = mobility_of(m, p), pull[2];
         bool slipped = p->closed && p->mode == FRICTION_SLIP;
         double mu = slipped ? p->law->slide : p->law->stick, room = mu * mobility * fmax(pushed, 0) / size;
         for (int k = 0; k < 2; k++) pull[k] = mobility * p->force[k] - p->rate[k];
         double strength = sqrt(pull[0] * pull[0] + pull[1] * pull[1]);
-        bool slips = strength > room + (slipped ? -1 : 1) * LAW_TOLERANCE * m->scale && strength > 0;
-        if (slips) {
+        far = fmax(far, miss(p, mobility, pull, strength, room));
+        bool slips = strength > room + (slipped ? -tiny : tiny) && strength > 0;
+        if (slips && closed) {
             for (int k = 0; k < 2; k++) p->d[k] = -pull[k] / strength;
             c = room > 0 ? fmax(strength / room - 1, 0) * mobility : INFINITY;
         }
-        if (slips != slipped) far = fmax(far, fabs(strength - room));
-        if (slips && slipped)
-            far = fmax(far, room * sqrt((p->d[0] - before[0]) * (p->d[0] - before[0]) +
-                                        (p->d[1] - before[1]) * (p->d[1] - before[1])));
         p->mode = slips ? FRICTION_SLIP : FRICTION_STICK;
     }
     p->closed = closed;
@@ -163,20 +171,99 @@ static void begin(modes *m) {
     }
 }
 
-bool modes_solve(const group_system *s, const bool *candidate, arena *scratch, modes *out, bool *found) {
-    *out = (modes){.t = {.s = s}};
+/* ---- another start: projected Gauss-Seidel sweeps */
+
+/* N <- max(N - r_n / m, 0),  T <- the nearest to T - r / m with |T| <= mu N */
+static void sweep_point(const modes *m, modes_point *p, double *y) {
+    const coupled_row *n = &m->raw[p->normal];
+    if (!(n->size > 0)) return;
+    double next = fmax(p->normal_force - (coupled_rate(n, y) + n->b) / n->size, 0);
+    coupled_push(n, next - p->normal_force, y);
+    p->normal_force = next;
+    if (!p->law) return;
+    const coupled_row *t = &m->raw[p->law->first];
+    double mobility = mobility_of(m, p), bound = p->law->stick * next, wish[2];
+    for (int k = 0; k < 2; k++) wish[k] = p->force[k] - (coupled_rate(&t[k], y) + t[k].b) / mobility;
+    double size = sqrt(wish[0] * wish[0] + wish[1] * wish[1]), part = size > bound ? bound / size : 1;
+    for (int k = 0; k < 2; k++) {
+        coupled_push(&t[k], part * wish[k] - p->force[k], y);
+        p->force[k] = part * wish[k];
+    }
+}
+
+static void sweep_row(const modes *m, int i, double *y) {
+    const group_system *s = m->t.s;
+    coupled_row *r = &m->t.rows[i];
+    if (!(r->size > 0)) return;
+    double next = fmin(fmax(r->z - (coupled_rate(r, y) + r->b) / r->size, s->lo[i]), s->hi[i]);
+    coupled_push(r, next - r->z, y);
+    r->z = next;
+}
+
+/* Sweeps from the forces that the last ones left (fresh: from none), and the modes that they lead to. */
+static void sweep(modes *m, int sweeps, bool fresh) {
+    double *y = m->t.equations.y;
+    int rows = m->point_count > 0 ? m->points[0].normal : m->t.s->count;
+    for (int i = 0; i < m->point_count && fresh; i++)
+        m->points[i].normal_force = m->points[i].force[0] = m->points[i].force[1] = 0;
+    for (int i = 0; i < rows && fresh; i++) m->t.rows[i].z = fmin(fmax(0, m->t.s->lo[i]), m->t.s->hi[i]);
+    memset(y, 0, (size_t)m->t.space.dimension * sizeof(double));
+    for (int i = 0; i < rows; i++) coupled_push(&m->raw[i], m->t.rows[i].z, y);
+    for (int i = 0; i < m->point_count; i++) {
+        const modes_point *p = &m->points[i];
+        coupled_push(&m->raw[p->normal], p->normal_force, y);
+        for (int k = 0; p->law && k < 2; k++) coupled_push(&m->raw[p->law->first + k], p->force[k], y);
+    }
+    for (int k = 0; k < sweeps; k++) {
+        for (int i = 0; i < rows; i++) sweep_row(m, i, y);
+        for (int i = 0; i < m->point_count; i++) sweep_point(m, &m->points[i], y);
+    }
+    for (int i = 0; i < rows; i++) {
+        m->t.rows[i].r = coupled_rate(&m->t.rows[i], y) + m->t.rows[i].b;
+        m->t.rows[i].holds = true;
+        change_row(m, i);
+    }
+    for (int i = 0; i < m->point_count; i++) {
+        modes_point *p = &m->points[i];
+        p->closed = true, p->mode = FRICTION_STICK;
+        p->normal_rate = coupled_rate(&m->raw[p->normal], y) + m->raw[p->normal].b;
+        for (int k = 0; p->law && k < 2; k++)
+            p->rate[k] = coupled_rate(&m->raw[p->law->first + k], y) + m->raw[p->law->first + k].b;
+        change_point(m, p);
+    }
+}
+
+/* ---- the call */
+
+/* Newton's steps from the modes at hand: true when they end. */
+static bool newton(modes *m, int steps) {
+    int rows = m->point_count > 0 ? m->points[0].normal : m->t.s->count;
+    for (int step = 0; step < steps; step++) {
+        bool solved = solve_equations(m);
+        double far = 0;
+        m->steps++;
+        for (int i = 0; i < rows; i++) far = fmax(far, change_row(m, i));
+        for (int i = 0; i < m->point_count; i++) far = fmax(far, change_point(m, &m->points[i]));
+        /* rows that contradict each other keep what they miss, whatever the modes */
+        if (solved && far <= (m->accuracy + 4 * m->t.equations.left) * m->scale) return true;
+    }
+    return false;
+}
+
+bool modes_solve(const group_system *s, const bool *candidate, double accuracy, arena *scratch, modes *out,
+                 bool *found) {
+    *out = (modes){.t = {.s = s}, .accuracy = fmax(accuracy, 10 * LAW_TOLERANCE)};
     *found = false;
     if (!cones_know(s)) return true;
     if (!make_points(s, candidate, scratch, out)) return false;
+    out->t.equations.slight = fmax(1e-6, 1e5 * accuracy);
     begin(out);
-    int rows = out->point_count > 0 ? out->points[0].normal : s->count;
-    for (out->steps = 1; out->steps <= STEPS && !*found; out->steps++) {
-        bool solved = solve_equations(out);
-        double far = 0;
-        for (int i = 0; i < rows; i++) far = fmax(far, change_row(out, i));
-        for (int i = 0; i < out->point_count; i++) far = fmax(far, change_point(out, &out->points[i]));
-        *found = solved && far <= 10 * LAW_TOLERANCE * out->scale;
+    *found = newton(out, FIRST_STEPS);
+    for (int k = 0; k < STARTS && !*found; k++) {
+        sweep(out, sweeps_of_start[k], true);
+        *found = newton(out, FIRST_STEPS);
     }
+    int rows = out->point_count > 0 ? out->points[0].normal : s->count;
     for (int i = 0; i < rows; i++) out->z[i] = out->t.rows[i].z;
     for (int i = 0; i < out->point_count; i++) {
         const modes_point *p = &out->points[i];
@@ -214,7 +301,8 @@ abut_status modes_choose(group *g, const coulomb_config *config, const group_scr
                 coulomb_set_mode(&g->contacts[i], (cone_kind)k, FRICTION_STICK, vec3_zero());
     abut_status status = system_build(g, &config->build, scratch->arena, system, error);
     if (status != ABUT_OK) return status;
-    if (!modes_solve(system, config->candidate, scratch->arena, &m, found)) return fail_memory(error);
+    if (!modes_solve(system, config->candidate, config->tolerance, scratch->arena, &m, found))
+        return fail_memory(error);
     if (!*found) return ABUT_OK;
     write_modes(&m, g);
     size_t n = (size_t)system->count + 1;

@@ -32,7 +32,7 @@ typedef struct modes {
     coupled_row *raw; /* the rows of the system, of which those of the equations are made */
     modes_point *points;
     int point_count;
-    double scale;
+    double scale, accuracy;
     double *z; /* the answer, for the system: friction along the axes of the laws */
     int steps;
 } modes;
@@ -40,7 +40,8 @@ typedef struct modes {
 /* The system has its candidates sticking (candidate: CONE_KINDS per contact; NULL: all), other slipping
  * points keep their direction.  *found is false where the steps do not end, or the system has laws that
  * cones_know does not.  False when memory is out. */
-bool modes_solve(const group_system *s, const bool *candidate, arena *scratch, modes *out, bool *found);
+bool modes_solve(const group_system *s, const bool *candidate, double accuracy, arena *scratch, modes *out,
+                 bool *found);
 
 /* As cones_choose: modes, directions and `pressed` of the contacts, the solution. */
 abut_status modes_choose(group *g, const coulomb_config *config, const group_scratch *scratch,

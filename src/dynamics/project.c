@@ -5,6 +5,10 @@
 #include "dynamics/project.h"
 
 #include "dynamics/solve.h"
+#include "numerics/coupled.h"
+
+/* Up to so many rows the dense decomposition is as quick, and knows the rank. */
+enum { FEW_ROWS = 30 };
 
 typedef struct constraints {
     row *rows;
@@ -86,29 +90,61 @@ static double extent(const group *g) {
     return most;
 }
 
+/* y = (W^T)^+ wanted over the bodies: of all y = W z the one with least |W^T y - wanted|.  *found is false
+ * where rows nearly depend on each other.  False when memory is out. */
+static bool correct_over_bodies(const group *g, const constraints *list, const system_space *space,
+                                arena *scratch, double *y, bool *found) {
+    coupled c;
+    double scale = 0;
+    coupled_row *rows = arena_alloc(scratch, (size_t)list->count + 1, sizeof *rows);
+    for (int i = 0; rows && i < list->count; i++) {
+        int first[2];
+        system_space_parts(space, g, &list->rows[i], first, rows[i].w);
+        memcpy(rows[i].v, rows[i].w, sizeof rows[i].v);
+        for (int k = 0; k < 2; k++) rows[i].block[k] = first[k] >= 0 ? first[k] / BLOCK_SIDE : -1;
+        rows[i].b = -list->wanted[i], rows[i].holds = true;
+        scale = fmax(scale, fabs(list->wanted[i]));
+    }
+    if (!rows || !coupled_make(space->dimension / BLOCK_SIDE, rows, list->count, scratch, &c)) return false;
+    c.slight = INFINITY; /* the errors of redundant rows are rounding: of any size beside each other */
+    *found = coupled_solve(&c, scale);
+    memcpy(y, c.y, (size_t)space->dimension * sizeof(double));
+    return true;
+}
+
+/* The same densely, for any rank. */
+static bool correct_densely(const group *g, const constraints *list, const system_space *space,
+                            arena *scratch, double *y, int *rank) {
+    size_t n = (size_t)space->dimension;
+    double *w = arena_alloc(scratch, n * list->count + 1, sizeof(double));
+    least_norm f;
+    for (int i = 0; w && i < list->count; i++) system_space_column(space, g, &list->rows[i], w + n * i);
+    if (!w || !least_norm_factor(w, space->dimension, list->count, DENSE_RANK, scratch, &f)) return false;
+    least_norm_solve_transposed(&f, list->wanted, y);
+    *rank = f.rank;
+    return true;
+}
 /* out += M^-1/2 (W^T)^+ wanted */
 static abut_status correct(const group *g, const constraints *list, arena *scratch, spatial *out,
                            project_result *result, abut_error *error) {
     system_space space;
     if (!system_space_make(g, scratch, &space)) return fail_memory(error);
-    size_t n = (size_t)space.dimension;
-    double *w = arena_alloc(scratch, n * list->count + 1, sizeof(double));
-    double *y = arena_alloc(scratch, n + 1, sizeof(double));
-    least_norm f;
-    if (!w || !y) return fail_memory(error);
-    for (int i = 0; i < list->count; i++) system_space_column(&space, g, &list->rows[i], w + n * i);
-    if (!least_norm_factor(w, space.dimension, list->count, DENSE_RANK, scratch, &f))
+    double *y = arena_alloc(scratch, (size_t)space.dimension + 1, sizeof(double));
+    if (!y) return fail_memory(error);
+    *result = (project_result){.rank = -1, .rows = list->count};
+    bool found = false;
+    if (list->count > FEW_ROWS && !correct_over_bodies(g, list, &space, scratch, y, &found))
         return fail_memory(error);
-    least_norm_solve_transposed(&f, list->wanted, y);
-    system_space_add(&space, g, y, out);
-
-    *result = (project_result){.rank = f.rank, .rows = list->count};
+    if (!found && !correct_densely(g, list, &space, scratch, y, &result->rank)) return fail_memory(error);
+    spatial *shift = arena_alloc(scratch, (size_t)g->body_count + 1, sizeof *shift);
+    if (!shift) return fail_memory(error);
+    system_space_add(&space, g, y, shift);
     for (int i = 0; i < list->count; i++) {
-        double left = list->wanted[i];
-        for (size_t k = 0; k < n; k++) left -= w[n * i + k] * y[k];
+        double left = list->wanted[i] - row_dot(&list->rows[i], shift);
         result->before = fmax(result->before, fabs(list->wanted[i]));
         result->remaining = fmax(result->remaining, fabs(left));
     }
+    for (int i = 0; i < g->body_count; i++) out[i] = spatial_add(out[i], shift[i]);
     /* redundant rows agree only to the square of their errors and to rounding; rows that contradict each
      * other keep most of theirs */
     if (result->remaining > 0.1 * result->before && result->before > 1e-11 * extent(g))

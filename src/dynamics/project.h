@@ -22,7 +22,7 @@ typedef struct project_result {
     project_outcome outcome;
     double before;    /* largest |C| (m or rad), or |C' - rate|, before */
     double remaining; /* largest error that the linear step leaves: 0 to rounding unless inconsistent */
-    int rank, rows;   /* independent constraints, all constraints */
+    int rank, rows;   /* independent constraints (-1: not counted, of many), all constraints */
 } project_result;
 
 /* One Newton step of the positions: displacements (linear, small rotation) of all bodies. */

@@ -5,7 +5,7 @@
 
 enum { ROUNDS = 12, STALLS = 3 };
 /* The ease of the first attempt and of one for nearly dependent rows. */
-static const double eases[] = {1e-5, 1e-8};
+static const double eases[] = {1e-5, 3e-7};
 /* Residuals at rounding, those that another method could not make much smaller, and those that redundant rows
  * of a mechanism have while its positions are as good as the integration: relative to the scale. */
 #define DONE   1e-14
@@ -24,8 +24,7 @@ double coupled_rate(const coupled_row *r, const double *y) {
     return sum;
 }
 
-/* y += z v */
-static void push(const coupled_row *r, double z, double *y) {
+void coupled_push(const coupled_row *r, double z, double *y) {
     for (int k = 0; k < 2; k++) {
         if (r->block[k] < 0) continue;
         double *at = y + BLOCK_SIDE * r->block[k];
@@ -40,13 +39,14 @@ void coupled_measure(coupled_row *r) {
 }
 
 bool coupled_make(int blocks, coupled_row *rows, int count, arena *scratch, coupled *out) {
-    *out = (coupled){.blocks = blocks, .count = count, .rows = rows};
+    *out = (coupled){.blocks = blocks, .count = count, .rows = rows, .slight = SLIGHT};
     size_t n = BLOCK_SIDE * (size_t)blocks + 1;
     block_pair *pairs = arena_alloc(scratch, (size_t)count + 1, sizeof *pairs);
     out->y = arena_alloc(scratch, n, sizeof(double));
     out->step = arena_alloc(scratch, n, sizeof(double));
     out->work = arena_alloc(scratch, n, sizeof(double));
-    if (!pairs || !out->y || !out->step || !out->work) return false;
+    out->left_over = arena_alloc(scratch, n, sizeof(double));
+    if (!pairs || !out->y || !out->step || !out->work || !out->left_over) return false;
     for (int i = 0; i < count; i++) {
         pairs[i] = (block_pair){rows[i].block[0], rows[i].block[1]};
         coupled_measure(&rows[i]);
@@ -97,6 +97,22 @@ static double residual(coupled *c, double scale) {
     return most;
 }
 
+/* step = H^-1 g, with g in step, and once more for what is left of it: dz is the difference of two nearly
+ * equal rates over the ease, which takes as many digits of them as the elimination has already lost. */
+static void solve_step(coupled *c, double ease) {
+    size_t n = BLOCK_SIDE * (size_t)c->blocks;
+    memcpy(c->left_over, c->step, n * sizeof(double));
+    block_lu_solve(&c->matrix, c->step, c->step, c->work);
+    for (size_t i = 0; i < n; i++) c->left_over[i] -= c->step[i];
+    for (int i = 0; i < c->count; i++) {
+        const coupled_row *r = &c->rows[i];
+        double hard = stiffness(r, ease);
+        if (hard > 0) coupled_push(r, -hard * coupled_rate(r, c->step), c->left_over);
+    }
+    block_lu_solve(&c->matrix, c->left_over, c->left_over, c->work);
+    for (size_t i = 0; i < n; i++) c->step[i] += c->left_over[i];
+}
+
 /* One step of the method.  Returns the part of the residuals that it takes away. */
 static double improve(coupled *c, double ease) {
     size_t n = BLOCK_SIDE * (size_t)c->blocks;
@@ -105,9 +121,9 @@ static double improve(coupled *c, double ease) {
     for (int i = 0; i < c->count; i++) {
         const coupled_row *r = &c->rows[i];
         double hard = stiffness(r, ease);
-        if (hard > 0) push(r, -(r->r + r->compliance * r->z) * hard, c->step);
+        if (hard > 0) coupled_push(r, -(r->r + r->compliance * r->z) * hard, c->step);
     }
-    block_lu_solve(&c->matrix, c->step, c->step, c->work);
+    solve_step(c, ease);
     for (int i = 0; i < c->count; i++) {
         coupled_row *r = &c->rows[i];
         double hard = stiffness(r, ease);
@@ -115,7 +131,7 @@ static double improve(coupled *c, double ease) {
         double wrong = r->r + r->compliance * r->z, change = coupled_rate(r, c->step);
         r->more = -(wrong + change) * hard;
         r->z += r->more;
-        push(r, r->more, c->y);
+        coupled_push(r, r->more, c->y);
         left = fmax(left, fabs(wrong)), taken = fmax(taken, fabs(change + r->compliance * r->more));
     }
     return left > 0 ? taken / left : 0;
@@ -127,7 +143,7 @@ static void release(coupled *c, int rounds) {
     for (int i = 0; i < c->count; i++) {
         coupled_row *r = &c->rows[i];
         if (!r->holds) continue;
-        push(r, -rounds * r->more, c->y);
+        coupled_push(r, -rounds * r->more, c->y);
         r->z -= rounds * r->more;
     }
 }
@@ -154,7 +170,7 @@ static double attempt(coupled *c, double ease, double scale, double left, bool *
 
 bool coupled_solve(coupled *c, double scale) {
     for (int i = 0; i < c->count; i++) {
-        if (c->rows[i].z != 0) push(&c->rows[i], c->rows[i].z, c->y);
+        if (c->rows[i].z != 0) coupled_push(&c->rows[i], c->rows[i].z, c->y);
         c->rows[i].more = 0;
     }
     if (!(scale > 0)) scale = 1;
@@ -162,5 +178,6 @@ bool coupled_solve(coupled *c, double scale) {
     double left = residual(c, scale);
     for (int k = 0; k < 2 && left > GOOD && !contradicts; k++)
         left = attempt(c, eases[k], scale, left, &contradicts);
-    return left <= (contradicts ? SLIGHT : GOOD);
+    c->left = left;
+    return left <= (contradicts ? c->slight : GOOD);
 }

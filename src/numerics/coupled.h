@@ -12,7 +12,7 @@
  * repeated until the residuals r_i vanish (the proximal point method, which is also iterative refinement): a
  * step leaves EASE / s^2 of the error in a direction with the singular value s of the rows, and rounding over
  * EASE of what it adds, times what the elimination loses.  EASE is 1e-5, so that three steps reach rounding;
- * where s is so small that they do not, 1e-8.  Where the solution is not unique z stays near where it began:
+ * where s is so small that they do not, 3e-7.  Where the solution is not unique z stays near where it began:
  * from z = 0 it is that of least sum of ease_i z_i^2 for symmetric equations, and any other has z_i = -(w_i .
  * q) / ease_i for some motion q: the loads of an elastic foundation, linear over a face whose points have one
  * ease.  Rows that contradict each other slightly (an edge whose two ends stick, between two corrections of
@@ -38,9 +38,11 @@ typedef struct coupled_row {
 typedef struct coupled {
     int blocks, count;
     coupled_row *rows;
-    double *y; /* y0 before, y after coupled_solve: all rows with their z added */
+    double *y;     /* y0 before, y after coupled_solve: all rows with their z added */
+    double slight; /* contradictions that are accepted, relative to the scale: 1e-6 */
+    double left;   /* the largest residual of the answer, relative to the scale */
     block_lu matrix;
-    double *step, *work;
+    double *step, *left_over, *work;
 } coupled;
 
 /* Rows with blocks, w, v filled in.  False when memory is out. */
@@ -52,6 +54,8 @@ bool coupled_solve(coupled *c, double scale);
 
 /* Sets the size of a row whose w has changed. */
 void coupled_measure(coupled_row *r);
+/* y += z v */
+void coupled_push(const coupled_row *r, double z, double *y);
 /* w . y of a row */
 double coupled_rate(const coupled_row *r, const double *y);
 
