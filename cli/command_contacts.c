@@ -15,8 +15,17 @@ static json_t *entity_json(abut_entity e) {
     return json_pack("{s:s,s:I}", "kind", abut_entity_name(e.kind), "id", (json_int_t)e.id);
 }
 
+/* Of an area that is not the hull of its points. */
+static json_t *border_json(const abut_contact *c) {
+    json_t *list = json_array();
+    for (int i = 0; i < c->loop_count; i++)
+        json_array_append_new(
+            list, vectors_json(c->corners + c->loop_start[i], c->loop_start[i + 1] - c->loop_start[i]));
+    return list;
+}
+
 static json_t *contact_json(const abut_recording *r, const abut_contact *c) {
-    return json_pack(
+    json_t *out = json_pack(
         "{s:[s,s],s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:s,s:f,s:o,s:b}", "bodies",
         abut_recording_body_name(r, c->body[0]), abut_recording_body_name(r, c->body[1]), "representation",
         representations[c->representation], "dimension", c->dimension, "a", entity_json(c->entity[0]), "b",
@@ -24,6 +33,8 @@ static json_t *contact_json(const abut_recording *r, const abut_contact *c) {
         vectors_json(c->normals, c->point_count), "forces", vectors_json(c->forces, c->point_count), "state",
         states[c->state], "area", c->area, "center_of_pressure", cli_json_vec3(c->center_of_pressure),
         "determined", (int)c->determined);
+    if (c->loop_count) json_object_set_new(out, "border", border_json(c));
+    return out;
 }
 
 static void print_contact(const abut_recording *r, const abut_contact *c) {

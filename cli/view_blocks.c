@@ -190,7 +190,10 @@ json_t *view_head(abut_recording *r, view_layout layout, abut_error *error) {
                   "live", 0, "frames", (json_int_t)abut_recording_frames(r), "end", abut_recording_end(r),
                   "scalar", layout.scalar, "numbers", layout.numbers, "event_kinds", event_words(),
                   "entity_kinds", entity_words(), "bodies", bodies, "geometries", geometries);
-    if (head && status == ABUT_OK) set_summary(r, head);
+    if (head && status == ABUT_OK) {
+        json_object_set_new(head, "events", json_integer((json_int_t)abut_recording_event_count(r)));
+        set_summary(r, head);
+    }
     if (status == ABUT_OK && !head) no_memory(error);
     if (status == ABUT_OK) return head;
     json_decref(head);
@@ -273,6 +276,52 @@ abut_status view_events(abut_recording *r, view_bytes *out, abut_error *error) {
     return status == ABUT_OK ? done(out, error) : status;
 }
 
+typedef struct event_rows {
+    view_bytes *out;
+    int64_t left;
+} event_rows;
+
+static bool put_some(void *user, const abut_event *event) {
+    event_rows *rows = user;
+    if (rows->left-- <= 0) return false;
+    view_put_event(rows->out, event);
+    return true;
+}
+
+abut_status view_event_rows(abut_recording *r, int64_t from, int64_t count, view_bytes *out,
+                            abut_error *error) {
+    event_rows rows = {out, count};
+    abut_status status = abut_recording_events_from(r, from, put_some, &rows, error);
+    return status == ABUT_OK ? done(out, error) : status;
+}
+
+typedef struct marks {
+    view_bytes times, kinds;
+    double largest;
+} marks;
+
+static bool put_mark(void *user, const abut_event *e) {
+    marks *m = user;
+    unsigned char kind = (unsigned char)e->kind;
+    view_put_f64(&m->times, e->time);
+    view_put(&m->kinds, &kind, 1);
+    abut_vec3 j = e->impulse;
+    m->largest = fmax(m->largest, sqrt(j.x * j.x + j.y * j.y + j.z * j.z));
+    return true;
+}
+
+abut_status view_marks(abut_recording *r, view_bytes *out, abut_error *error) {
+    marks m = {0};
+    abut_status status = abut_recording_events(r, put_mark, &m, error);
+    view_put_f64(out, m.largest);
+    view_put(out, m.times.data, m.times.size);
+    view_put(out, m.kinds.data, m.kinds.size);
+    out->failed |= m.times.failed || m.kinds.failed;
+    view_bytes_free(&m.times);
+    view_bytes_free(&m.kinds);
+    return status == ABUT_OK ? done(out, error) : status;
+}
+
 void view_put_motion(view_bytes *out, view_layout layout, const abut_motion *m) {
     put_scalars(out, layout, m->center);
     put_scalar(out, layout, m->rotation.w);
@@ -342,12 +391,17 @@ void view_put_contact(view_bytes *out, view_layout layout, int64_t frame, const 
                           c->center_of_pressure.z,
                           c->determined,
                           c->point_count,
-                          0};
+                          c->loop_count ? c->loop_count + 3 * c->loop_start[c->loop_count] : 0};
     for (int i = 0; i < 17; i++) put_scalar(out, layout, numbers[i]);
     for (int i = 0; i < c->point_count; i++) {
         put_scalars(out, layout, c->points[i]);
         put_scalars(out, layout, c->normals[i]);
         put_scalars(out, layout, c->forces[i]);
+    }
+    for (int l = 0; l < c->loop_count; l++) {
+        put_scalar(out, layout, c->loop_start[l + 1] - c->loop_start[l]);
+        for (int32_t k = c->loop_start[l]; k < c->loop_start[l + 1]; k++)
+            put_scalars(out, layout, c->corners[k]);
     }
 }
 

@@ -29,6 +29,11 @@ json_t *view_head(abut_recording *recording, view_layout layout, abut_error *err
 abut_status view_geometry(abut_recording *recording, view_bytes *out, abut_error *error);
 abut_status view_series(abut_recording *recording, view_bytes *out, abut_error *error);
 abut_status view_events(abut_recording *recording, view_bytes *out, abut_error *error);
+/* Events from .. from + count - 1, as far as there are any. */
+abut_status view_event_rows(abut_recording *recording, int64_t from, int64_t count, view_bytes *out,
+                            abut_error *error);
+/* Of all events: the largest impulse, all times, all kinds. */
+abut_status view_marks(abut_recording *recording, view_bytes *out, abut_error *error);
 /* Frames from .. from + count - 1, as far as there are any. */
 abut_status view_frames(abut_recording *recording, view_layout layout, int64_t from, int64_t count,
                         view_bytes *out, abut_error *error);

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { TOKEN_BYTES = 16, SESSIONS_MOST = 8, ANSWER_MOST = 32 << 20 };
+enum { TOKEN_BYTES = 16, SESSIONS_MOST = 8, ANSWER_MOST = 32 << 20, EVENTS_MOST = 100000 };
 
 struct view_server {
     view_server_def def;
@@ -159,19 +159,24 @@ static abut_status make_block(view_server *s, const struct mg_request_info *r, c
 
 /* What goes through the whole recording, or computes. */
 static bool takes_long(const char *name) {
-    static const char *const names[] = {"series.bin", "events.bin", "track.bin", "moment.bin", "touch.bin"};
-    for (int i = 0; i < 5; i++)
+    static const char *const names[] = {"series.bin", "events.bin", "marks.bin",
+                                        "track.bin",  "moment.bin", "touch.bin"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;
 }
 
 static abut_status make_long_block(view_server *s, const struct mg_request_info *r, const char *name,
                                    view_bytes *out, bool *known, abut_error *error) {
-    double time, body, stride, a, b, last = abut_recording_bodies(s->second) - 1;
+    double time, body, stride, a, b, from, count, last = abut_recording_bodies(s->second) - 1;
     abut_recording *rec = s->second;
     *known = true;
     if (strcmp(name, "series.bin") == 0) return view_series(rec, out, error);
-    if (strcmp(name, "events.bin") == 0) return view_events(rec, out, error);
+    if (strcmp(name, "marks.bin") == 0) return view_marks(rec, out, error);
+    if (strcmp(name, "events.bin") == 0 && query_number(r, "from", 0, 1e15, &from) &&
+        query_number(r, "count", 1, EVENTS_MOST, &count))
+        return view_event_rows(rec, (int64_t)from, (int64_t)count, out, error);
+    if (strcmp(name, "events.bin") == 0) return view_event_rows(rec, 0, EVENTS_MOST, out, error);
     if (strcmp(name, "moment.bin") == 0 && query_number(r, "t", 0, 1e15, &time))
         return view_moment(rec, s->layout, time, out, error);
     if (strcmp(name, "touch.bin") == 0 && query_number(r, "t", 0, 1e15, &time) &&

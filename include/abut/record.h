@@ -109,10 +109,14 @@ ABUT_API abut_status abut_recording_motions(abut_recording *recording, int64_t f
 /* From the dense output; at an impact the state just after it. */
 ABUT_API abut_status abut_recording_motion(abut_recording *recording, int body, double time,
                                            abut_motion *motion, abut_error *error);
-/* Events in order; `visit` returns false to end. */
+/* Events in order; `visit` returns false to end.  They are numbered from 0: `from` is the first one. */
 ABUT_API abut_status abut_recording_events(abut_recording *recording,
                                            bool (*visit)(void *user, const abut_event *event), void *user,
                                            abut_error *error);
+ABUT_API abut_status abut_recording_events_from(abut_recording *recording, int64_t from,
+                                                bool (*visit)(void *user, const abut_event *event),
+                                                void *user, abut_error *error);
+ABUT_API int64_t abut_recording_event_count(const abut_recording *recording);
 /* Contacts at a frame; the array lives until the next call on this recording.  -1: see the error. */
 ABUT_API int abut_recording_contacts(abut_recording *recording, int64_t frame, const abut_contact **contacts,
                                      abut_error *error);

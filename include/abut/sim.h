@@ -158,6 +158,12 @@ typedef struct abut_contact {
     double area;
     abut_vec3 center_of_pressure;
     bool determined; /* the forces are unique; otherwise they are those of least norm */
+    /* The border of an area that is not the hull of its points (with dents, holes, round, in parts): the area
+     * is on the left of its loops, seen against the normals.  Loop i has the corners from loop_start[i] to
+     * loop_start[i + 1] - 1.  loop_count 0: the hull is the area, or the border is not known. */
+    int loop_count;
+    const int32_t *loop_start;
+    const abut_vec3 *corners;
 } abut_contact;
 
 /* ---- energy and the audit */

@@ -3,7 +3,7 @@
  *     area(P and Q) = sum over the edges e of P and f of Q of  +- area(triangle o e  and  triangle o f)
  *
  * where the sign is that of the turns of both edges about o: what lies outside cancels. */
-#include "contact/flat.h"
+#include "contact/flat_plane.h"
 #include "solid/solid.h"
 
 /* Cosine above which a face looks along a direction: within 1e-5 radians, as contacts are told apart. */
@@ -39,22 +39,59 @@ int32_t flat_face(const contact_shape *s, contact_feature feature, vec3 n) {
     return -1;
 }
 
+/* ---- hulls */
+
+typedef struct chart {
+    vec3 s, t;
+    const vec3 *points;
+} chart;
+
+static int along_chart(const void *user, const void *a, const void *b) {
+    const chart *c = user;
+    int i = *(const int *)a, j = *(const int *)b;
+    double x = vec3_dot(c->s, c->points[i]), y = vec3_dot(c->s, c->points[j]);
+    if (x == y) x = vec3_dot(c->t, c->points[i]), y = vec3_dot(c->t, c->points[j]);
+    return x < y ? -1 : x > y ? 1 : i - j;
+}
+
+/* Andrew's monotone chain: the lower side of the hull from left to right, then the upper one back. */
+static int chain(vec3 n, const vec3 *points, int count, const int *order, int *stack) {
+    int top = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        int base = top + (pass ? 1 : 2);
+        for (int k = pass; k < count; k++) {
+            int i = pass ? order[count - 1 - k] : order[k];
+            while (top >= base && vec3_triple(n, vec3_sub(points[stack[top - 1]], points[stack[top - 2]]),
+                                              vec3_sub(points[i], points[stack[top - 2]])) <= 0)
+                top--;
+            stack[top++] = i;
+        }
+    }
+    return top > 1 ? top - 1 : top; /* the first came again */
+}
+
+int flat_hull(const abut_context *context, vec3 n, const vec3 *points, int count, int *order, int *stack) {
+    chart c = {vec3_orthogonal(n), vec3_zero(), points};
+    c.t = vec3_cross(n, c.s);
+    for (int i = 0; i < count; i++) order[i] = i;
+    if (count < 3) return count;
+    if (!sort_stable(context, order, (size_t)count, sizeof *order, along_chart, &c)) return -1;
+    int top = chain(n, points, count, order, stack), inside = top;
+    for (int k = 0; k < count; k++) {
+        bool corner = false;
+        for (int i = 0; i < top; i++) corner |= stack[i] == order[k];
+        if (!corner) stack[inside++] = order[k];
+    }
+    memcpy(order, stack, (size_t)count * sizeof *order);
+    return top;
+}
+
 /* ---- areas, in the plane of contact */
 
-typedef struct point2 {
-    double x, y;
-} point2;
-
-typedef struct view {
-    vec3 o, s, t; /* a point and two directions of the plane */
-} view;
-
-static point2 seen(const view *v, vec3 p) {
+static point2 seen(const flat_view *v, vec3 p) {
     vec3 e = vec3_sub(p, v->o);
     return (point2){vec3_dot(v->s, e), vec3_dot(v->t, e)};
 }
-
-static double turn(point2 a, point2 b) { return a.x * b.y - a.y * b.x; }
 
 /* Keeps the part of the polygon left of the line from a to b. */
 static int clip(point2 *polygon, int count, point2 a, point2 b) {
@@ -76,7 +113,7 @@ static int clip(point2 *polygon, int count, point2 a, point2 b) {
 
 /* Area shared by the triangles o a b and o c d, with the sign of both turns; o is the origin. */
 static double shared(point2 a, point2 b, point2 c, point2 d) {
-    double first = turn(a, b), second = turn(c, d);
+    double first = point2_turn(a, b), second = point2_turn(c, d);
     if (first == 0 || second == 0) return 0;
     point2 o = {0, 0}, p = first > 0 ? a : b, q = first > 0 ? b : a, r = second > 0 ? c : d,
            s = second > 0 ? d : c;
@@ -88,26 +125,18 @@ static double shared(point2 a, point2 b, point2 c, point2 d) {
     for (int i = 1; i + 1 < count; i++) {
         point2 u = {polygon[i].x - polygon[0].x, polygon[i].y - polygon[0].y},
                v = {polygon[i + 1].x - polygon[0].x, polygon[i + 1].y - polygon[0].y};
-        twice += turn(u, v);
+        twice += point2_turn(u, v);
     }
     return (first > 0) == (second > 0) ? twice / 2 : -twice / 2;
 }
 
-typedef struct face_walk {
-    const contact_shape *shape;
-    const motion *m;
-    int32_t loop, coedge, left;
-    int32_t last_loop;
-} face_walk;
-
-static face_walk walk_face(const contact_shape *s, const motion *m, int32_t face) {
+face_walk flat_walk(const contact_shape *s, const motion *m, int32_t face) {
     const solid_face *f = &solid_faces(s->shape.solid)[face];
     return (face_walk){
         .shape = s, .m = m, .loop = f->first_loop - 1, .last_loop = f->first_loop + f->loops - 1};
 }
 
-/* The next edge of the face, in the plane; false at the end. */
-static bool next_edge(face_walk *w, const view *v, point2 *a, point2 *b) {
+bool flat_walk_next(face_walk *w, const flat_view *v, point2 *a, point2 *b) {
     const abut_solid *s = w->shape->shape.solid;
     const solid_coedge *coedges = solid_coedges(s);
     if (w->left == 0) {
@@ -125,10 +154,10 @@ static bool next_edge(face_walk *w, const view *v, point2 *a, point2 *b) {
 }
 
 /* The area of one face alone: the other side has no end. */
-static double area_of_face(const contact_shape *s, const motion *m, int32_t face, const view *v) {
+static double area_of_face(const contact_shape *s, const motion *m, int32_t face, const flat_view *v) {
     double twice = 0;
     point2 a, b;
-    for (face_walk w = walk_face(s, m, face); next_edge(&w, v, &a, &b);) twice += turn(a, b);
+    for (face_walk w = flat_walk(s, m, face); flat_walk_next(&w, v, &a, &b);) twice += point2_turn(a, b);
     return fabs(twice) / 2;
 }
 
@@ -137,8 +166,7 @@ bool flat_area(const contact_shape *a, int32_t fa, const motion *ma, const conta
     bool solid_a = a->shape.kind == ABUT_SHAPE_SOLID, solid_b = b->shape.kind == ABUT_SHAPE_SOLID;
     const contact_shape *bounded = a->shape.kind == ABUT_SHAPE_HALFSPACE ? b : a;
     bool endless = a->shape.kind == ABUT_SHAPE_HALFSPACE || b->shape.kind == ABUT_SHAPE_HALFSPACE;
-    view v = {bounded == a ? ma->center : mb->center, vec3_orthogonal(n), vec3_zero()};
-    v.t = vec3_cross(n, v.s);
+    flat_view v = flat_view_make(bounded == a ? ma->center : mb->center, n);
     *area = 0;
     if (endless && bounded->shape.kind == ABUT_SHAPE_CYLINDER) {
         *area = 3.14159265358979323846 * bounded->shape.radius * bounded->shape.radius;
@@ -150,8 +178,8 @@ bool flat_area(const contact_shape *a, int32_t fa, const motion *ma, const conta
     }
     if (!solid_a || !solid_b) return false;
     point2 p, q, r, s;
-    for (face_walk x = walk_face(a, ma, fa); next_edge(&x, &v, &p, &q);)
-        for (face_walk y = walk_face(b, mb, fb); next_edge(&y, &v, &r, &s);) *area += shared(p, q, r, s);
+    for (face_walk x = flat_walk(a, ma, fa); flat_walk_next(&x, &v, &p, &q);)
+        for (face_walk y = flat_walk(b, mb, fb); flat_walk_next(&y, &v, &r, &s);) *area += shared(p, q, r, s);
     *area = fabs(*area);
     return true;
 }

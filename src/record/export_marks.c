@@ -11,6 +11,7 @@
  *
  * Marks live in slots, the n-th of a kind between two bodies.  A slot has a key at each frame where it shows
  * something else than at the frame before, and a hidden mark has the scale zero. */
+#include "contact/flat.h"
 #include "record/export_scene.h"
 
 #include <stdio.h>
@@ -120,60 +121,108 @@ static bool put_triangle(const vec3 corner[3], double hair, mark_visitor *put, v
     return put_right(f, p, r, hair, put, user) && put_right(f, q, r, hair, put, user);
 }
 
-typedef struct chart {
-    const vec3 *points;
-    vec3 s, t;
-} chart;
-
-static int along_chart(const void *user, const void *a, const void *b) {
-    const chart *c = user;
-    int i = *(const int *)a, j = *(const int *)b;
-    double x = vec3_dot(c->s, c->points[i]), y = vec3_dot(c->s, c->points[j]);
-    if (x == y) x = vec3_dot(c->t, c->points[i]), y = vec3_dot(c->t, c->points[j]);
-    return x < y ? -1 : x > y ? 1 : i - j;
-}
-
-/* Corners of the convex hull of the points in the plane with normal n, counter-clockwise (Andrew's monotone
- * chain): `order` gets them.  -1: memory is out. */
-static int hull_corners(const abut_context *context, vec3 n, const vec3 *points, int count, int *order,
-                        int *stack) {
-    chart c = {points, vec3_orthogonal(n), vec3_zero()};
-    c.t = vec3_cross(n, c.s);
-    for (int i = 0; i < count; i++) order[i] = i;
-    if (!sort_stable(context, order, (size_t)count, sizeof *order, along_chart, &c)) return -1;
-    int top = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        int base = top + (pass ? 1 : 2);
-        for (int k = pass; k < count; k++) {
-            int i = pass ? order[count - 1 - k] : order[k];
-            while (top >= base && vec3_triple(n, vec3_sub(points[stack[top - 1]], points[stack[top - 2]]),
-                                              vec3_sub(points[i], points[stack[top - 2]])) <= 0)
-                top--;
-            stack[top++] = i;
-        }
+/* The outline as thin bars. */
+static bool put_outline(const export_scene *s, const vec3 *corners, const int *order, int count,
+                        mark_visitor *put, void *user) {
+    for (int i = 0; i < count && count > 1; i++) {
+        int k = (i + 1) % count;
+        vec3 a = corners[order ? order[i] : i], b = corners[order ? order[k] : k];
+        if (vec3_distance(a, b) > 1e-6 * s->size && !put(user, MARK_LINE, stretched(a, b, 0.01 * s->size)))
+            return false;
     }
-    if (top > 1) top--; /* the first came again */
-    memcpy(order, stack, (size_t)top * sizeof *order);
-    return top;
+    return true;
 }
 
-/* A convex area: a fan of triangles, and its outline. */
-static bool put_area(const export_scene *s, const abut_contact *c, mark_visitor *put, void *user) {
+/* An area that is the hull of its points: a fan of triangles, and its outline. */
+static bool put_hull(const export_scene *s, const abut_contact *c, mark_visitor *put, void *user) {
     int n = c->point_count;
     int *order = mem_alloc(s->context, 3 * (size_t)n + 2, sizeof *order);
     if (!order) return false;
-    int corners = hull_corners(s->context, vec3_unit(c->normals[0]), c->points, n, order, order + n);
+    int corners = flat_hull(s->context, vec3_unit(c->normals[0]), c->points, n, order, order + n);
     bool fine = corners >= 0;
     for (int i = 2; i < corners && fine; i++) {
         vec3 t[3] = {c->points[order[0]], c->points[order[i - 1]], c->points[order[i]]};
         fine = put_triangle(t, 1e-6 * s->size, put, user);
     }
-    for (int i = 0; i < corners && corners > 1 && fine; i++) {
-        vec3 a = c->points[order[i]], b = c->points[order[(i + 1) % corners]];
-        if (vec3_distance(a, b) > 1e-6 * s->size)
-            fine = put(user, MARK_LINE, stretched(a, b, 0.01 * s->size));
-    }
+    fine = fine && put_outline(s, c->points, order, corners, put, user);
     mem_free(s->context, order, 3 * (size_t)n + 2, sizeof *order);
+    return fine;
+}
+
+/* ---- an area by its border: slabs between the heights of its corners, in which sides do not cross */
+
+typedef struct slab_side {
+    double low, high; /* x at both ends of the slab */
+} slab_side;
+
+typedef struct border_plane {
+    vec3 o, s, t; /* of the plane */
+    double *heights;
+    slab_side *sides;
+    int corners;
+} border_plane;
+
+static vec3 lift(const border_plane *p, double x, double y) {
+    return vec3_axpy(vec3_axpy(p->o, x, p->s), y, p->t);
+}
+
+static int by_height(const void *user, const void *a, const void *b) {
+    (void)user;
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The sides that go through the slab, from left to right. */
+static int sides_in_slab(const border_plane *p, const abut_contact *c, double y0, double y1) {
+    int count = 0;
+    for (int l = 0; l < c->loop_count; l++)
+        for (int32_t first = c->loop_start[l], n = c->loop_start[l + 1] - first, i = 0; i < n; i++) {
+            vec3 a = vec3_sub(c->corners[first + i], p->o),
+                 b = vec3_sub(c->corners[first + (i + 1) % n], p->o);
+            double ax = vec3_dot(p->s, a), ay = vec3_dot(p->t, a), bx = vec3_dot(p->s, b),
+                   by = vec3_dot(p->t, b), middle = 0.5 * (y0 + y1);
+            if ((ay > middle) == (by > middle)) continue;
+            slab_side s = {ax + (y0 - ay) / (by - ay) * (bx - ax), ax + (y1 - ay) / (by - ay) * (bx - ax)};
+            int k = count++;
+            for (; k > 0 && p->sides[k - 1].low + p->sides[k - 1].high > s.low + s.high; k--)
+                p->sides[k] = p->sides[k - 1];
+            p->sides[k] = s;
+        }
+    return count;
+}
+
+static bool put_slabs(const export_scene *s, const abut_contact *c, const border_plane *p, mark_visitor *put,
+                      void *user) {
+    double hair = 1e-6 * s->size;
+    for (int k = 0; k + 1 < p->corners; k++) {
+        double y0 = p->heights[k], y1 = p->heights[k + 1];
+        int count = y1 - y0 > hair ? sides_in_slab(p, c, y0, y1) : 0;
+        for (int i = 0; i + 1 < count; i += 2) {
+            slab_side a = p->sides[i], b = p->sides[i + 1];
+            vec3 q[4] = {lift(p, a.low, y0), lift(p, b.low, y0), lift(p, b.high, y1), lift(p, a.high, y1)};
+            vec3 lower[3] = {q[0], q[1], q[2]}, upper[3] = {q[0], q[2], q[3]};
+            if (!put_triangle(lower, hair, put, user) || !put_triangle(upper, hair, put, user)) return false;
+        }
+    }
+    return true;
+}
+
+static bool put_border(const export_scene *s, const abut_contact *c, mark_visitor *put, void *user) {
+    int n = c->loop_start[c->loop_count];
+    vec3 normal = vec3_unit(c->normals[0]);
+    border_plane p = {.o = c->corners[0], .s = vec3_orthogonal(normal), .corners = n};
+    p.t = vec3_cross(normal, p.s);
+    p.heights = mem_alloc(s->context, (size_t)n, sizeof *p.heights);
+    p.sides = mem_alloc(s->context, (size_t)n, sizeof *p.sides);
+    bool fine = p.heights && p.sides;
+    for (int i = 0; fine && i < n; i++) p.heights[i] = vec3_dot(p.t, vec3_sub(c->corners[i], p.o));
+    fine = fine && sort_stable(s->context, p.heights, (size_t)n, sizeof *p.heights, by_height, NULL) &&
+           put_slabs(s, c, &p, put, user);
+    for (int l = 0; l < c->loop_count && fine; l++)
+        fine = put_outline(s, c->corners + c->loop_start[l], NULL, c->loop_start[l + 1] - c->loop_start[l],
+                           put, user);
+    mem_free(s->context, p.heights, (size_t)n, sizeof *p.heights);
+    mem_free(s->context, p.sides, (size_t)n, sizeof *p.sides);
     return fine;
 }
 
@@ -196,8 +245,13 @@ bool mark_contact(const export_scene *s, const abut_contact *c, mark_visitor *pu
         if (!(vec3_length(c->points[i]) < 1e18) || !(vec3_length(c->normals[i]) < 2) ||
             !(vec3_length(c->forces[i]) <= s->largest_force))
             return true;
+    for (int i = 0; c->loop_count && i < c->loop_start[c->loop_count]; i++)
+        if (!(vec3_length(c->corners[i]) < 1e18)) return true;
     bool fine = true;
-    if (c->dimension == 2 && c->point_count > 2) fine = put_area(s, c, put, user);
+    if (c->dimension == 2 && c->loop_count > 0)
+        fine = put_border(s, c, put, user);
+    else if (c->dimension == 2 && c->point_count > 2)
+        fine = put_hull(s, c, put, user);
     if (c->dimension == 1 && c->point_count > 1) fine = put_line(s, c, put, user);
     double r = 0.04 * s->size;
     if ((c->dimension == 0 || c->point_count == 1) && c->point_count > 0)

@@ -25,7 +25,7 @@ static const char *const statement_texts[STATEMENTS] = {
          "deepest_overlap, motions) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
     [INSERT_SEGMENT] = "INSERT INTO segment VALUES(?,?,?,?,?,?)",
     [INSERT_EVENT] = "INSERT INTO event VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [INSERT_CONTACT] = "INSERT INTO contact VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [INSERT_CONTACT] = "INSERT INTO contact VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_SNAPSHOT] = "INSERT INTO snapshot VALUES(?,?,?,?,?)",
     [INSERT_META] = "INSERT OR REPLACE INTO meta VALUES(?,?)",
 };
@@ -42,7 +42,7 @@ struct abut_recorder {
     void *watch_user;
     abut_error failure; /* of a hook, told by the next frame */
     bool has_failed;
-    ARRAY(double) motions;
+    ARRAY(double) motions, border;
     ARRAY(char) block;
 };
 
@@ -274,6 +274,9 @@ abut_status abut_recorder_resume(const abut_context *context, const char *path, 
              "DELETE FROM segment WHERE id >= %lld",
              (long long)frame, (long long)frame, (long long)r->next_event, (long long)r->next_segment);
     if (status == ABUT_OK) status = record_execute(r->db, path, sql, error);
+    /* recordings of earlier versions have no such column; where it is there this does nothing */
+    if (status == ABUT_OK)
+        sqlite3_exec(r->db, "ALTER TABLE contact ADD COLUMN border BLOB", NULL, NULL, NULL);
     if (status == ABUT_OK) status = prepare(r, error);
     if (status == ABUT_OK) status = set_meta(r, "status", "running", error);
     if (status == ABUT_OK) status = record_execute(r->db, path, "COMMIT; BEGIN", error);
@@ -292,6 +295,7 @@ void abut_recorder_free(abut_recorder *r) {
     sqlite3_close(r->db);
     abut_context context = r->context;
     array_free(&context, &r->motions);
+    array_free(&context, &r->border);
     array_free(&context, &r->block);
     mem_free(&context, r, 1, sizeof *r);
 }
@@ -354,7 +358,24 @@ void abut_recorder_watch(abut_recorder *r, bool (*event)(void *user, const abut_
 static const char *const state_words[] = {"frictionless", "stick", "slip"};
 static const char *const representation_words[] = {"region", "manifold", "rolling"};
 
+/* For each loop the number of its corners, and the corners. */
+static bool fill_border(abut_recorder *r, const abut_contact *c) {
+    r->border.count = 0;
+    for (int i = 0; i < c->loop_count; i++) {
+        int32_t first = c->loop_start[i], count = c->loop_start[i + 1] - first;
+        if (!array_push(&r->context, &r->border, (double)count)) return false;
+        for (int32_t k = 0; k < count; k++) {
+            abut_vec3 p = c->corners[first + k];
+            if (!array_push(&r->context, &r->border, p.x) || !array_push(&r->context, &r->border, p.y) ||
+                !array_push(&r->context, &r->border, p.z))
+                return false;
+        }
+    }
+    return true;
+}
+
 static abut_status record_contact(abut_recorder *r, const abut_contact *c, abut_error *error) {
+    if (!fill_border(r, c)) return fail_memory(error);
     sqlite3_stmt *s = r->statements[INSERT_CONTACT];
     uint64_t bytes = (uint64_t)c->point_count * sizeof(abut_vec3);
     sqlite3_bind_int64(s, 1, r->next_frame);
@@ -371,6 +392,9 @@ static abut_status record_contact(abut_recorder *r, const abut_contact *c, abut_
     sqlite3_bind_double(s, 14, c->area);
     bind_vec3(s, 15, c->center_of_pressure);
     sqlite3_bind_int(s, 18, c->determined);
+    sqlite3_bind_null(s, 19);
+    if (r->border.count)
+        sqlite3_bind_blob64(s, 19, r->border.data, (uint64_t)r->border.count * sizeof(double), SQLITE_STATIC);
     return step(r, INSERT_CONTACT, error);
 }
 

@@ -30,7 +30,7 @@ static const char *const query_texts[QUERIES] = {
     [NEXT_FRAME] = "SELECT id FROM frame WHERE t >= ? ORDER BY t",
     [CONTACTS_OF] = "SELECT body_a, body_b, representation, dimension, entity_a, id_a, entity_b, id_b, "
                     "points, normals, forces, state, "
-                    "area, cx, cy, cz, determined FROM contact WHERE frame = ? ORDER BY id",
+                    "area, cx, cy, cz, determined, border FROM contact WHERE frame = ? ORDER BY id",
     [SNAPSHOT_AT] = "SELECT t, state FROM snapshot WHERE t <= ? ORDER BY t DESC",
     [META] = "SELECT value FROM meta WHERE key = ?",
     [BODY_OF] = "SELECT name, shape, mass, fixed, center, color, geometry FROM body WHERE id = ?",
@@ -56,10 +56,11 @@ struct abut_recording {
     arena memory; /* names, meta values, snapshots: until closed */
     const char **names;
     int body_count;
-    int64_t frame_count;
+    int64_t frame_count, event_count;
     double end, longest_segment;
     ARRAY(abut_contact) contacts;
     ARRAY(abut_vec3) vectors;
+    ARRAY(int32_t) loops;
     kept_geometry *geometries;
     kept_meta *metas;
 };
@@ -100,8 +101,9 @@ static abut_status read_names(abut_recording *r, abut_error *error) {
 
 static abut_status read_extent(abut_recording *r, abut_error *error) {
     sqlite3_stmt *s = NULL;
-    const char *sql =
-        "SELECT (SELECT count(*) FROM frame), (SELECT max(t) FROM frame), (SELECT max(t1 - t0) FROM segment)";
+    const char *sql = "SELECT (SELECT count(*) FROM frame), (SELECT max(t) FROM frame), (SELECT max(t1 - t0) "
+                      "FROM segment), "
+                      "(SELECT max(id) + 1 FROM event)";
     if (sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) != SQLITE_OK || sqlite3_step(s) != SQLITE_ROW) {
         sqlite3_finalize(s);
         return damaged(r, error);
@@ -109,6 +111,7 @@ static abut_status read_extent(abut_recording *r, abut_error *error) {
     r->frame_count = sqlite3_column_int64(s, 0);
     r->end = sqlite3_column_double(s, 1);
     r->longest_segment = sqlite3_column_double(s, 2);
+    r->event_count = sqlite3_column_int64(s, 3);
     sqlite3_finalize(s);
     return ABUT_OK;
 }
@@ -135,6 +138,16 @@ static abut_status refuse_programs(abut_recording *r, abut_error *error) {
     return status;
 }
 
+/* Recordings of earlier versions have contacts without borders. */
+static bool prepare_query(abut_recording *r, query which) {
+    if (sqlite3_prepare_v2(r->db, query_texts[which], -1, &r->queries[which], NULL) == SQLITE_OK) return true;
+    if (which != CONTACTS_OF) return false;
+    static const char without[] = "SELECT body_a, body_b, representation, dimension, entity_a, id_a, "
+                                  "entity_b, id_b, points, normals, forces, state, area, cx, cy, cz, "
+                                  "determined FROM contact WHERE frame = ? ORDER BY id";
+    return sqlite3_prepare_v2(r->db, without, -1, &r->queries[which], NULL) == SQLITE_OK;
+}
+
 abut_status abut_recording_open(const abut_context *context, const char *path, abut_recording **recording,
                                 abut_error *error) {
     *recording = NULL;
@@ -151,8 +164,7 @@ abut_status abut_recording_open(const abut_context *context, const char *path, a
                     r->db ? sqlite3_errmsg(r->db) : "out of memory");
     if (status == ABUT_OK) status = refuse_programs(r, error);
     for (int i = 0; i < QUERIES && status == ABUT_OK; i++)
-        if (sqlite3_prepare_v2(r->db, query_texts[i], -1, &r->queries[i], NULL) != SQLITE_OK)
-            status = damaged(r, error);
+        if (!prepare_query(r, (query)i)) status = damaged(r, error);
     if (status == ABUT_OK) status = read_names(r, error);
     if (status == ABUT_OK) status = read_extent(r, error);
     if (status != ABUT_OK) {
@@ -171,12 +183,14 @@ void abut_recording_close(abut_recording *r) {
     arena_free(&r->memory);
     array_free(&context, &r->contacts);
     array_free(&context, &r->vectors);
+    array_free(&context, &r->loops);
     mem_free(&context, r, 1, sizeof *r);
 }
 
 int abut_recording_bodies(const abut_recording *r) { return r->body_count; }
 const char *abut_recording_body_name(const abut_recording *r, int body) { return r->names[body]; }
 int64_t abut_recording_frames(const abut_recording *r) { return r->frame_count; }
+int64_t abut_recording_event_count(const abut_recording *r) { return r->event_count; }
 double abut_recording_end(const abut_recording *r) { return r->end; }
 
 int abut_recording_find_body(const abut_recording *r, const char *name) {
@@ -432,9 +446,16 @@ static abut_entity column_entity(sqlite3_stmt *s, int column) {
 
 abut_status abut_recording_events(abut_recording *r, bool (*visit)(void *user, const abut_event *event),
                                   void *user, abut_error *error) {
+    return abut_recording_events_from(r, 0, visit, user, error);
+}
+
+abut_status abut_recording_events_from(abut_recording *r, int64_t from,
+                                       bool (*visit)(void *user, const abut_event *event), void *user,
+                                       abut_error *error) {
     sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(r->db, "SELECT * FROM event ORDER BY id", -1, &s, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(r->db, "SELECT * FROM event WHERE id >= ? ORDER BY id", -1, &s, NULL) != SQLITE_OK)
         return damaged(r, error);
+    sqlite3_bind_int64(s, 1, from);
     bool go_on = true;
     while (go_on && sqlite3_step(s) == SQLITE_ROW) {
         abut_event e = {
@@ -469,6 +490,34 @@ static bool read_vectors(abut_recording *r, sqlite3_stmt *s, int column, int cou
     return true;
 }
 
+/* The border behind the other vectors: for each loop the number of its corners, and the corners.  What is not
+ * that is left away. */
+static bool read_border(abut_recording *r, sqlite3_stmt *s, int column, int *loop_count) {
+    *loop_count = 0;
+    if (column >= sqlite3_column_count(s)) return true;
+    const char *blob = sqlite3_column_blob(s, column);
+    int64_t numbers = sqlite3_column_bytes(s, column) / (int)sizeof(double), at = 0;
+    int64_t vectors = r->vectors.count, loops = r->loops.count;
+    bool fine = numbers == 0 || array_push(&r->context, &r->loops, 0);
+    while (fine && at < numbers) {
+        double count;
+        memcpy(&count, blob + (size_t)at++ * sizeof count, sizeof count);
+        bool sound = count >= 3 && count <= (double)((numbers - at) / 3) && count == floor(count);
+        if (!sound) { /* damaged */
+            r->vectors.count = vectors, r->loops.count = loops, *loop_count = 0;
+            return true;
+        }
+        int64_t corners = (int64_t)count;
+        fine = array_reserve(&r->context, &r->vectors, r->vectors.count + corners);
+        if (!fine) break;
+        memcpy(r->vectors.data + r->vectors.count, blob + (size_t)at * sizeof(double),
+               (size_t)corners * sizeof(abut_vec3));
+        r->vectors.count += corners, at += 3 * corners, ++*loop_count;
+        fine = array_push(&r->context, &r->loops, (int32_t)(r->vectors.count - vectors));
+    }
+    return fine;
+}
+
 static const char *state_word(int i) {
     static const char *const words[] = {"frictionless", "stick", "slip"};
     return words[i];
@@ -493,14 +542,14 @@ static bool read_contact(abut_recording *r, sqlite3_stmt *s) {
                       .determined = sqlite3_column_int(s, 16) != 0};
     for (int i = 0; i < 2; i++)
         if (c.body[i] < 0 || c.body[i] >= r->body_count) return false;
-    return array_push(&r->context, &r->contacts, c) && read_vectors(r, s, 8, points) &&
-           read_vectors(r, s, 9, points) && read_vectors(r, s, 10, points);
+    return read_vectors(r, s, 8, points) && read_vectors(r, s, 9, points) && read_vectors(r, s, 10, points) &&
+           read_border(r, s, 17, &c.loop_count) && array_push(&r->context, &r->contacts, c);
 }
 
 int abut_recording_contacts(abut_recording *r, int64_t frame, const abut_contact **contacts,
                             abut_error *error) {
     sqlite3_stmt *s = r->queries[CONTACTS_OF];
-    r->contacts.count = r->vectors.count = 0;
+    r->contacts.count = r->vectors.count = r->loops.count = 0;
     sqlite3_bind_int64(s, 1, frame);
     bool fine = true;
     while (fine && sqlite3_step(s) == SQLITE_ROW) fine = read_contact(r, s);
@@ -510,10 +559,14 @@ int abut_recording_contacts(abut_recording *r, int64_t frame, const abut_contact
         return -1;
     }
     const abut_vec3 *v = r->vectors.data;
+    const int32_t *loops = r->loops.data;
     for (int64_t i = 0; i < r->contacts.count; i++) {
         abut_contact *c = &r->contacts.data[i];
         c->points = v, c->normals = v + c->point_count, c->forces = v + 2 * c->point_count;
         v += 3 * c->point_count;
+        if (c->loop_count == 0) continue;
+        c->corners = v, c->loop_start = loops;
+        v += loops[c->loop_count], loops += c->loop_count + 1;
     }
     *contacts = r->contacts.data;
     return (int)r->contacts.count;

@@ -22,7 +22,7 @@ const char record_schema[] =
     "representation TEXT,"
     " dimension INTEGER, entity_a TEXT, id_a INTEGER, entity_b TEXT, id_b INTEGER, points BLOB, normals "
     "BLOB, forces BLOB,"
-    " state TEXT, area REAL, cx REAL, cy REAL, cz REAL, determined INTEGER);"
+    " state TEXT, area REAL, cx REAL, cy REAL, cz REAL, determined INTEGER, border BLOB);"
     "CREATE INDEX contact_frame ON contact(frame);"
     "CREATE TABLE snapshot(frame INTEGER PRIMARY KEY, t REAL, state BLOB, next_event INTEGER, next_segment "
     "INTEGER);";

@@ -32,49 +32,6 @@ static bool same_region(const exact *x, int64_t i, int64_t j) {
 /* Twice the signed area of the triangle, seen along n. */
 static double turn(vec3 n, vec3 a, vec3 b, vec3 c) { return vec3_triple(n, vec3_sub(b, a), vec3_sub(c, a)); }
 
-typedef struct chart {
-    vec3 n, s, t;
-    const vec3 *points;
-} chart;
-
-static int along_chart(const void *user, const void *a, const void *b) {
-    const chart *c = user;
-    int i = *(const int *)a, j = *(const int *)b;
-    double x = vec3_dot(c->s, c->points[i]), y = vec3_dot(c->s, c->points[j]);
-    if (x == y) x = vec3_dot(c->t, c->points[i]), y = vec3_dot(c->t, c->points[j]);
-    return x < y ? -1 : x > y ? 1 : i - j;
-}
-
-/* Orders the places as the convex hull of the region, counter-clockwise seen from A's side (Andrew's monotone
- * chain); places inside it come behind.  Returns the number of corners of the hull. */
-static int order_hull(const abut_context *context, vec3 n, const vec3 *points, int count, int *order,
-                      int *stack) {
-    chart c = {n, vec3_orthogonal(n), vec3_zero(), points};
-    c.t = vec3_cross(n, c.s);
-    for (int i = 0; i < count; i++) order[i] = i;
-    if (count < 3 || !sort_stable(context, order, (size_t)count, sizeof *order, along_chart, &c))
-        return count;
-    int top = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        int base = top + (pass ? 1 : 2);
-        for (int k = pass; k < count; k++) {
-            int i = pass ? order[count - 1 - k] : order[k];
-            while (top >= base && turn(n, points[stack[top - 2]], points[stack[top - 1]], points[i]) <= 0)
-                top--;
-            stack[top++] = i;
-        }
-    }
-    top--; /* the first came again */
-    int inside = top;
-    for (int k = 0; k < count; k++) {
-        bool corner = false;
-        for (int i = 0; i < top; i++) corner |= stack[i] == order[k];
-        if (!corner) stack[inside++] = order[k];
-    }
-    memcpy(order, stack, (size_t)count * sizeof *order);
-    return top;
-}
-
 typedef struct region {
     vec3 *points, *normals, *forces;
     int count, corners;
@@ -135,7 +92,8 @@ static bool fill_region(exact *x, int64_t first, bool *taken, region *r) {
         r->slips |= c->mode == FRICTION_SLIP, r->sticks |= c->mode == FRICTION_STICK;
         r->determined &= x->loads.data[i].determined;
     }
-    r->corners = order_hull(&x->run->context, r->normal, points, r->count, order, stack);
+    r->corners = flat_hull(&x->run->context, r->normal, points, r->count, order, stack);
+    if (r->corners < 0) return false;
     for (int i = 0; i < r->count; i++) {
         const group_contact *c = &x->contacts.data[touches[order[i]]];
         const contact_load *l = &x->loads.data[touches[order[i]]];
@@ -146,22 +104,42 @@ static bool fill_region(exact *x, int64_t first, bool *taken, region *r) {
 }
 
 /* A region between two faces has their names and the area they share; the hull of its points is no more than
- * a bound. */
-static void measure_region(const exact *x, int64_t first, abut_contact *out) {
+ * a bound.  Where the two differ the border says how: its corners and loops go behind those of the run. */
+static bool measure_region(exact *x, int64_t first, const region *r, abut_contact *out, flat_border *border) {
     const group_contact *c = &x->contacts.data[first];
+    const contact_shape *a = shape_of(x, c->a), *b = shape_of(x, c->b);
+    const motion *ma = &x->motions[c->a], *mb = &x->motions[c->b];
     int32_t faces[2];
-    double area;
+    double hull = out->area;
     faces_of(x, first, faces);
-    if (faces[0] < 0 || faces[1] < 0) return;
+    if (faces[0] < 0 || faces[1] < 0) return true;
     out->entity[0] = (abut_entity){ABUT_ENTITY_FACE, faces[0]};
     out->entity[1] = (abut_entity){ABUT_ENTITY_FACE, faces[1]};
-    if (flat_area(shape_of(x, c->a), faces[0], &x->motions[c->a], shape_of(x, c->b), faces[1],
-                  &x->motions[c->b], c->point.normal, &area))
-        out->area = area;
+    if (!flat_area(a, faces[0], ma, b, faces[1], mb, c->point.normal, &out->area)) {
+        out->area = hull;
+        return true;
+    }
+    if (fabs(out->area - hull) <= 1e-6 * hull) return true;
+    if (!flat_border_of(&x->run->context, a, faces[0], ma, b, faces[1], mb, c->point.normal, r->points[0],
+                        border))
+        return false;
+    out->loop_count = border->start.count > 0 ? (int)border->start.count - 1 : 0;
+    return true;
 }
 
-/* Points, normals and forces go behind each other in the run's array; pointers are set when it no longer
- * grows. */
+/* Points, normals, forces and corners go behind each other in the run's array; pointers are set when it no
+ * longer grows. */
+static bool store_vectors(abut_sim *run, const region *r, const flat_border *border) {
+    const vec3 *lists[] = {r->points, r->normals, r->forces, border->corners.data};
+    const int64_t counts[] = {r->count, r->count, r->count, border->corners.count};
+    for (int k = 0; k < 4; k++)
+        for (int64_t i = 0; i < counts[k]; i++)
+            if (!array_push(&run->context, &run->contact_vectors, lists[k][i])) return false;
+    for (int64_t i = 0; i < border->start.count; i++)
+        if (!array_push(&run->context, &run->contact_loops, border->start.data[i])) return false;
+    return true;
+}
+
 static bool store_region(exact *x, int64_t first, const region *r) {
     abut_sim *run = x->run;
     const abut_context *context = &run->context;
@@ -178,31 +156,34 @@ static bool store_region(exact *x, int64_t first, const region *r) {
                         .area = hull_area(r),
                         .center_of_pressure = center_of_pressure(r),
                         .determined = r->determined};
+    flat_border border = {0};
+    bool fine = true;
     if (out.dimension < 2)
         out.area = 0;
     else
-        measure_region(x, first, &out);
-    if (!array_push(context, &run->contacts, out)) return false;
-    const vec3 *lists[] = {r->points, r->normals, r->forces};
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < r->count; i++)
-            if (!array_push(context, &run->contact_vectors, lists[k][i])) return false;
-    return true;
+        fine = measure_region(x, first, r, &out, &border);
+    fine = fine && array_push(context, &run->contacts, out) && store_vectors(run, r, &border);
+    flat_border_free(context, &border);
+    return fine;
 }
 
 static void set_pointers(abut_sim *run) {
     const abut_vec3 *v = run->contact_vectors.data;
+    const int32_t *loops = run->contact_loops.data;
     for (int64_t i = 0; i < run->contacts.count; i++) {
         abut_contact *c = &run->contacts.data[i];
         c->points = v, c->normals = v + c->point_count, c->forces = v + 2 * c->point_count;
         v += 3 * c->point_count;
+        if (c->loop_count == 0) continue;
+        c->corners = v, c->loop_start = loops;
+        v += loops[c->loop_count], loops += c->loop_count + 1;
     }
 }
 
 int abut_sim_contacts(abut_sim *run, const abut_contact **contacts) {
     if (run->live) return live_contacts(run, contacts);
     arena_mark mark = arena_save(&run->scratch);
-    run->contacts.count = run->contact_vectors.count = 0;
+    run->contacts.count = run->contact_vectors.count = run->contact_loops.count = 0;
     exact x;
     bool fine = exact_look(run, &x, NULL) == ABUT_OK;
     bool *taken = fine ? arena_alloc(&run->scratch, (size_t)x.contacts.count + 1, sizeof *taken) : NULL;

@@ -197,6 +197,7 @@ void abut_sim_free(abut_sim *run) {
     array_free(&context, &run->segment_numbers);
     array_free(&context, &run->contacts);
     array_free(&context, &run->contact_vectors);
+    array_free(&context, &run->contact_loops);
     mem_free(&context, run, 1, sizeof *run);
 }
 

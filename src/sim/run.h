@@ -81,6 +81,7 @@ struct abut_sim {
     double_array segment_numbers;
     ARRAY(abut_contact) contacts; /* answer of abut_sim_contacts */
     ARRAY(abut_vec3) contact_vectors;
+    ARRAY(int32_t) contact_loops;
     spatial *accelerations;      /* of all bodies, at the present time */
     struct live_work *live;      /* the live clock; NULL: the exact one */
     struct run_auditor *auditor; /* audit.c; NULL until the first look */

@@ -51,6 +51,9 @@ export class App {
   plots: Plots;
   private regionsAtEvent: Contact[] | null = null;
   private shownFrame = -1;
+  private eventAsked = 0;
+  private fetching: Promise<void> | null = null;
+  private contactsDue = 0;
   private lastTick = 0;
   private tree: Tree;
   private details = h("div", { class: "details" });
@@ -59,6 +62,7 @@ export class App {
   private speedBox = h("select", { id: "speed", title: "speed", "aria-label": "speed" });
   private layerBoxes = new Map<string, HTMLInputElement>();
   private legend = h("div", { class: "legend" });
+  private legendTold = "";
   private toast = h("div", { class: "toast", role: "status", hidden: true });
   private root: HTMLElement;
   private titleBox = h("div", { class: "title" });
@@ -66,16 +70,17 @@ export class App {
   private sliceAxis = 2;
   private sliceAt = 0.487;
   private liveBox = h("div", { id: "live" });
+  private detailsAt = 0;
   private detailsDue = 0;
 
   constructor(root: HTMLElement, private source: Source) {
     this.root = root;
     const view = h("div", { class: "stage", id: "stage" });
-    this.timeline = new Timeline((t) => this.seek(t), (e) => void this.goToEvent(e));
+    this.timeline = new Timeline((t) => this.seek(t), (i) => void this.goToEvent(i), (on) => this.stage.hold("scrubber", on));
     this.plots = new Plots((t) => this.seek(Math.max(0, t)));
     this.tree = new Tree({
       select: (b) => this.selectBody(b),
-      setVisible: (b, v) => (this.stage.setVisible(b, v), this.refresh()),
+      setVisible: (bodies, v) => (bodies.forEach((b) => this.stage.setVisible(b, v)), this.refresh()),
       follow: (b) => this.follow(b),
       color: (b) => `#${this.stage.colorOf(b).getHexString()}`,
     });
@@ -155,7 +160,7 @@ export class App {
     const head = motion.head, first = motion.frame(0);
     this.motion = motion;
     this.time = 0;
-    this.playing = false;
+    this.stopped();
     this.shownFrame = -1;
     this.selectedBody = -1;
     this.selectedContact = this.selectedEvent = this.regionsAtEvent = null;
@@ -197,27 +202,46 @@ export class App {
 
   // ---- time
 
-  private async show(time: number) {
+  private show(time: number): Promise<void> | void {
     const motion = this.motion!;
     this.time = Math.max(0, Math.min(this.end, time));
-    const k = frameAt(motion, this.time), next = Math.min(k + 1, motion.frames - 1);
-    const a = motion.frame(k);
-    if (!a) {
-      const wanted = this.time;
-      await (this.playing ? motion.want(k, true) : motion.glance(k)).catch(() => undefined);
-      if (this.time === wanted && motion.frame(k)) await this.show(wanted);
-      return;
-    }
+    const k = frameAt(motion, this.time);
+    if (!motion.frame(k)) return (this.fetching ??= this.fetchNewest(motion).finally(() => (this.fetching = null)));
     if (this.playing) void motion.want(k, true).catch(() => undefined);
-    const t0 = motion.timeOf(k), t1 = motion.timeOf(next), part = t1 > t0 ? (this.time - t0) / (t1 - t0) : 0;
+    this.showFrame(motion, k);
+  }
+  // One request at a time while the scrubber moves: what arrives is shown, then the newest time that was asked for is fetched.
+  private async fetchNewest(motion: Motion) {
+    for (let k = -1; this.motion === motion && k !== frameAt(motion, this.time); ) {
+      k = frameAt(motion, this.time);
+      await (this.playing ? motion.want(k, true) : motion.glance(k)).catch(() => undefined);
+      if (this.motion !== motion || !motion.frame(k)) return;
+      this.showFrame(motion, k);
+    }
+  }
+  private showFrame(motion: Motion, k: number) {
+    const next = Math.min(k + 1, motion.frames - 1), a = motion.frame(k)!;
+    const t0 = motion.timeOf(k), t1 = motion.timeOf(next), part = t1 > t0 ? Math.max(0, Math.min(1, (this.time - t0) / (t1 - t0))) : 0;
     const b = part > 1e-6 ? motion.frame(next) : null;
     this.frame = a;
     this.stage.pose(a, b, part);
     this.overlay.moved();
-    if (!this.selectedEvent || !this.regionsAtEvent) this.contacts = motion.contacts(k) ?? [];
+    const contacts = motion.contacts(k);
+    if (!this.regionsAtEvent) this.contacts = contacts ?? [];
     if (this.shownFrame !== k || !this.playing) this.drawContacts();
     this.shownFrame = k;
+    clearTimeout(this.contactsDue);
+    if (!contacts && !this.regionsAtEvent) this.contactsDue = window.setTimeout(() => void this.fetchContacts(motion, k), 120);
     this.tellTime(k);
+  }
+  // Contacts that did not come with the frame: when the picture rests.
+  private async fetchContacts(motion: Motion, k: number) {
+    await motion.wantContacts(k).catch(() => undefined);
+    if (this.motion !== motion || this.shownFrame !== k || this.regionsAtEvent) return;
+    this.contacts = motion.contacts(k) ?? [];
+    this.drawContacts();
+    this.legendNow();
+    this.showDetails();
   }
   private drawContacts() {
     const l = this.layers;
@@ -229,8 +253,12 @@ export class App {
     this.clock.replaceChildren(`t = ${this.time.toFixed(4)} s`, h("span", { class: "frames" }, `   frame ${k} / ${this.motion!.frames - 1}`));
     this.timeline.setTime(this.time, this.selectedEvent?.index ?? -1);
     this.plots.setTime(this.time);
-    if (performance.now() - this.detailsDue > (this.playing ? 120 : 0)) this.showDetails();
     this.legendNow();
+    // the panel is built anew: ten times a second are enough
+    const wait = this.detailsAt + 100 - performance.now();
+    clearTimeout(this.detailsDue);
+    if (wait <= 0) this.showDetails();
+    else this.detailsDue = window.setTimeout(() => this.showDetails(), wait);
   }
   refresh() {
     if (!this.motion) return;
@@ -254,21 +282,22 @@ export class App {
     this.seek(this.motion.timeOf(Math.max(0, Math.min(this.motion.frames - 1, between && by < 0 ? k : k + by))));
   }
   stepEvent(by: number) {
-    const events = this.motion?.events ?? [];
-    if (!events.length) return this.say("there are no events");
+    const events = this.motion?.events;
+    if (!events?.length) return this.say("there are no events");
     this.pause();
     const current = this.selectedEvent?.index;
-    let next = current !== undefined ? current + by : by > 0 ? events.findIndex((e) => e.time > this.time + 1e-12) : events.length - 1;
-    if (current === undefined && by < 0) while (next >= 0 && events[next].time >= this.time - 1e-12) next--;
-    if (next >= 0 && next < events.length) void this.goToEvent(events[next]);
+    const next = current !== undefined ? current + by : by > 0 ? events.from(this.time + 1e-12, true) : events.from(this.time - 1e-12) - 1;
+    if (next >= 0 && next < events.length) void this.goToEvent(next);
     else this.say(by > 0 ? "that was the last event" : "that was the first event");
   }
 
   // The instant of an event: the state from the dense output just after it, the region computed there.
-  async goToEvent(event: AbutEvent) {
-    const motion = this.motion!;
+  async goToEvent(index: number) {
+    const motion = this.motion!, asked = ++this.eventAsked;
     this.pause();
     if (this.live) this.live.follows = false;
+    const event = motion.events.known(index) ?? (await motion.events.get(index));
+    if (asked !== this.eventAsked) return;
     this.selectedEvent = event;
     this.regionsAtEvent = null;
     this.selectedContact = null;
@@ -288,8 +317,7 @@ export class App {
     const lasts = lasting.some((c) => c.bodies.every((b) => event.bodies.includes(b)));
     this.regionsAtEvent = lasts ? lasting : [...touch, ...lasting];
     this.contacts = this.regionsAtEvent;
-    const largest = motion.events.reduce((m, e) => Math.max(m, size(e.impulse)), 0);
-    this.overlay.setEvent(event, largest);
+    this.overlay.setEvent(event, motion.events.largestImpulse);
     const place = new THREE.Vector3(...event.point);
     if (size(event.normal) > 0 && !this.stage.sees(place)) this.stage.lookAt(place);
     this.drawContacts();
@@ -297,6 +325,7 @@ export class App {
     this.tellTime(frameAt(motion, event.time));
   }
   private leaveEvent() {
+    this.eventAsked++;
     if (!this.selectedEvent) return;
     this.selectedEvent = this.regionsAtEvent = null;
     this.overlay.setEvent(null, 1);
@@ -312,14 +341,19 @@ export class App {
     if (this.time >= this.end - 1e-9) this.time = 0;
     this.leaveEvent();
     this.playing = true;
+    this.stage.hold("run", true);
     this.setPlayIcon(true);
   }
   pause() {
     if (this.live?.running) this.live.toggle();
     if (!this.playing) return;
-    this.playing = false;
-    this.setPlayIcon(false);
+    this.stopped();
     this.refresh();
+  }
+  private stopped() {
+    this.playing = false;
+    this.stage.hold("run", false);
+    this.setPlayIcon(false);
   }
   setPlayIcon(playing: boolean) {
     this.playButton.replaceChildren(icon(playing ? "pause" : "play"));
@@ -332,19 +366,18 @@ export class App {
   }
 
   private tick(now: number) {
-    const passed = Math.min(0.1, (now - this.lastTick) / 1000);
+    const real = now - this.lastTick, passed = Math.min(0.1, real / 1000);
     this.lastTick = now;
     this.live?.tick();
     if (this.playing && this.motion) {
       const next = this.time + passed * this.speed, ready = this.motion.frame(frameAt(this.motion, Math.min(next, this.end)));
       if (next >= this.end && !this.live) {
-        this.playing = false;
-        this.setPlayIcon(false);
+        this.stopped();
         void this.show(this.end);
       } else if (ready) void this.show(next);
       else void this.motion.want(frameAt(this.motion, next), true).catch(() => undefined);
     }
-    this.stage.render();
+    this.stage.render(real);
     requestAnimationFrame((t) => this.tick(t));
   }
 
@@ -363,7 +396,7 @@ export class App {
   private showDetails() {
     const head = this.head;
     if (!head) return;
-    this.detailsDue = performance.now();
+    this.detailsAt = performance.now();
     const actions = { body: (b: number) => this.selectBody(b), contact: (c: Contact) => this.selectContact(c) };
     if (this.selectedContact) {
       const same = this.contacts.find((c) => c.bodies.join() === this.selectedContact!.bodies.join() && c.entities.join() === this.selectedContact!.entities.join());
@@ -451,6 +484,9 @@ export class App {
       const length = 0.1 * this.stage.radius, newtons = length / this.overlay.metresPerNewton, decade = 10 ** Math.floor(Math.log10(newtons));
       items.push(["#e8590c", `force: ${num(decade, 2)} N ↔ ${num(decade * this.overlay.metresPerNewton, 3)} m`]);
     }
+    const told = items.join();
+    if (told === this.legendTold) return;
+    this.legendTold = told;
     this.legend.replaceChildren(...items.map(([color, text]) => h("span", {}, h("i", { class: "swatch", style: `background:${color}` }), text)));
   }
 
@@ -489,7 +525,7 @@ export class App {
       " ": () => this.toggle(), ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => this.seek(0), End: () => this.seek(this.end),
       "+": () => this.setSpeed(Math.min(10, this.nextSpeed(1))), "-": () => this.setSpeed(Math.max(0.05, this.nextSpeed(-1))),
       "0": () => this.stage.fit(), g: () => this.selectedBody >= 0 && this.follow(this.selectedBody), d: () => this.setTheme(this.theme === "dark" ? "light" : "dark"),
-      h: () => this.selectedBody >= 0 && (this.stage.setVisible(this.selectedBody, !this.stage.isVisible(this.selectedBody)), this.refresh()),
+      h: () => this.selectedBody >= 0 && this.tree.show([this.selectedBody], !this.stage.isVisible(this.selectedBody)),
       Escape: () => (document.getElementById("keys")?.remove(), this.selectBody(-1), this.refresh()), o: () => this.screenshot(), "?": () => this.help(),
     };
     for (const [layer, , , key] of LAYERS) if (key && !this.layerBoxes.get(layer)!.disabled) actions[key] ??= () => this.setLayer(layer, !this.layers[layer]);

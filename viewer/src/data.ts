@@ -41,6 +41,7 @@ export interface Head {
   gallery?: boolean;
   frame: number;
   frames: number;
+  events?: number; // of a recording
   end: number;
   duration?: number;
   touching?: number;
@@ -87,6 +88,7 @@ export interface Contact {
   points: Vec[];
   normals: Vec[];
   forces: Vec[]; // on bodies[0]
+  loops: Vec[][]; // the border of an area that is not the hull of its points: the first loop of each part counter-clockwise, holes the other way
 }
 
 export const REPRESENTATIONS = ["region", "manifold", "rolling"];
@@ -126,12 +128,20 @@ export function readContacts(head: Head, n: Numbers): Contact[] {
       points: [],
       normals: [],
       forces: [],
+      loops: [],
     };
+    const border = n[at + 16];
     at += CONTACT;
     for (let i = 0; i < count && at + 9 <= n.length; i++, at += 9) {
       contact.points.push([n[at], n[at + 1], n[at + 2]]);
       contact.normals.push([n[at + 3], n[at + 4], n[at + 5]]);
       contact.forces.push([n[at + 6], n[at + 7], n[at + 8]]);
+    }
+    const end = Math.min(at + border, n.length);
+    while (at < end) {
+      const corners: Vec[] = [], count = n[at++];
+      for (let i = 0; i < count && at + 3 <= end; i++, at += 3) corners.push([n[at], n[at + 1], n[at + 2]]);
+      contact.loops.push(corners);
     }
     list.push(contact);
   }

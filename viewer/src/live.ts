@@ -1,18 +1,21 @@
 // A run on the server, seen through a WebSocket: what it sends is kept, so that one can go back.
-import { readContacts, readEvent, EVENT, SERIES, type AbutEvent, type Contact, type Head, type Numbers } from "./data";
+import { readContacts, SERIES, type AbutEvent, type Contact, type Head, type Numbers } from "./data";
+import { Events } from "./events";
 import type { Motion } from "./motion";
 
 const FRAMES_BYTES_MOST = 400e6;
 
 export class LiveMotion implements Motion {
   frames = 0;
-  events: AbutEvent[] = [];
+  readonly events: Events;
   times: number[] = []; // wall milliseconds a frame
   private rows = new Float64Array(SERIES * 1024);
   private kept: (Float64Array | null)[] = [];
   private touching: Contact[][] = [];
 
-  constructor(readonly head: Head) {}
+  constructor(readonly head: Head) {
+    this.events = new Events(head);
+  }
 
   get series(): Float64Array {
     return this.rows.subarray(0, this.frames * SERIES);
@@ -44,13 +47,14 @@ export class LiveMotion implements Motion {
   }
   async want() {}
   async glance() {}
+  async wantContacts() {}
   async state(): Promise<Numbers | null> {
     return null;
   }
   async moment() {
     return null;
   }
-  async touch(): Promise<Contact[]> {
+  async touch(_: AbutEvent): Promise<Contact[]> {
     return [];
   }
   async track(body: number) {
@@ -102,14 +106,7 @@ export class LiveLink {
     const motion = this.motion;
     if (!motion) return;
     if (kind === 3) this.contacts = readContacts(motion.head, new Float64Array(body));
-    if (kind === 4) {
-      const rows = new Float64Array(body);
-      for (let i = 0; i < count && (i + 1) * EVENT <= rows.length; i++) {
-        const event = readEvent(motion.head, rows, i);
-        event.index = motion.events.length;
-        motion.events.push(event);
-      }
-    }
+    if (kind === 4) motion.events.addRows(new Float64Array(body), count);
     if (kind === 2) {
       const n = new Float64Array(body);
       motion.add(n.subarray(4, 4 + SERIES), n.slice(4 + SERIES), this.contacts, n[1]);

@@ -90,6 +90,7 @@ export class LivePanel {
     this.running = state === "running";
     this.run.textContent = this.running ? "Pause" : "Start";
     this.app.setPlayIcon(this.running);
+    this.app.stage.hold("live", this.running);
     this.status.textContent = message || (state === "running" ? "running: drag a body to pull it" : state);
     this.status.classList.toggle("bad", state === "failed" || state === "closed");
     if (state === "failed") this.app.say(message, true);

@@ -15,7 +15,7 @@ async function begin() {
     (window as unknown as { abut: App }).abut = app;
     if (head.live) return app.connect();
     const motion = new RecordedMotion(head, source);
-    const [geometry] = await Promise.all([source.bytes("geometry.bin"), motion.want(0)]);
+    const [geometry] = await Promise.all([source.bytes("geometry.bin"), motion.glance(0)]);
     app.open(motion, geometry ?? new ArrayBuffer(0));
     await motion.loadRest(() => app.changed());
     app.loaded = true;

@@ -1,21 +1,25 @@
 // Frames of motion, fetched in chunks as they are needed, or kept as a live run sends them.
-import { asNumbers, readContacts, readEvent, SERIES, EVENT, type AbutEvent, type Contact, type Head, type Numbers } from "./data";
+import { asNumbers, readContacts, SERIES, type AbutEvent, type Contact, type Head, type Numbers } from "./data";
+import { Events } from "./events";
 import type { Source } from "./source";
 
 const CHUNK_BYTES = 1.5e6;
 const KEEP_BYTES = 300e6;
+const EVENTS_AT_ONCE = 20000; // more are fetched as marks, and as rows when they are looked at
+const CONTACTS_ALONG = 150; // bodies: of more, contacts are fetched for the frame that rests
 
 export interface Motion {
   readonly head: Head;
   frames: number;
   series: Float64Array; // rows of 12 numbers, as many as are known
-  events: AbutEvent[];
+  events: Events;
   // The motions of a frame; null until it has arrived.
   frame(k: number): Numbers | null;
   contacts(k: number): Contact[] | null;
-  // Resolves when the frame (and its contacts) can be had.
+  // Resolves when the frame can be had.
   want(k: number, ahead?: boolean): Promise<void>;
   glance(k: number): Promise<void>; // the one frame, at once
+  wantContacts(k: number): Promise<void>; // resolves when the contacts of the frame can be had
   state(time: number): Promise<Numbers | null>;
   moment(time: number): Promise<Contact[] | null>;
   touch(event: AbutEvent): Promise<Contact[]>; // the region of an event's pair at its instant
@@ -23,30 +27,45 @@ export interface Motion {
   timeOf(k: number): number;
 }
 
+interface Chunk {
+  frames: Numbers;
+  contacts: Map<number, Contact[]> | null;
+}
+
 export class RecordedMotion implements Motion {
   frames: number;
   series = new Float64Array(0);
-  events: AbutEvent[] = [];
+  events: Events;
   private chunk: number; // frames in one
-  private cache = new Map<number, { frames: Numbers; contacts: Map<number, Contact[]> }>();
+  private cache = new Map<number, Chunk>(); // the one used last stands last
   private waiting = new Map<number, { promise: Promise<void>; abort: AbortController }>();
-  private single: { k: number; frames: Numbers; contacts: Contact[] } | null = null; // where the scrubber is, until its chunk is there
+  private single: { k: number; frames: Numbers } | null = null; // where the scrubber is, until its chunk is there
+  private touching: { k: number; contacts: Contact[] } | null = null; // of the frame that was looked at last
+  private readonly along: boolean;
+  private last = 0; // frame that was looked at
   private idle = 0;
   private instants: Float64Array | null = null;
 
   constructor(readonly head: Head, private source: Source) {
     this.frames = head.frames;
+    this.along = source.embedded || head.bodies.length <= CONTACTS_ALONG;
+    this.events = new Events(head, source.embedded ? null : async (from, count) => {
+      const bytes = await source.bytes("events.bin", `from=${from}&count=${count}`);
+      return new Float64Array(bytes ?? new ArrayBuffer(0));
+    });
     const one = Math.max(1, head.bodies.length * head.numbers * head.scalar);
     this.chunk = source.embedded ? Math.max(1, head.frames) : Math.max(4, Math.min(240, Math.floor(CHUNK_BYTES / one)));
   }
 
   async loadRest(changed: () => void) {
-    const events = await this.source.bytes("events.bin");
-    if (events) {
-      const rows = new Float64Array(events);
-      for (let i = 0; i < rows.length / EVENT; i++) this.events.push(readEvent(this.head, rows, i));
-      changed();
+    if (this.source.embedded || (this.head.events ?? 0) <= EVENTS_AT_ONCE) {
+      const events = await this.source.bytes("events.bin");
+      if (events) this.events.addRows(new Float64Array(events));
+    } else {
+      const marks = await this.source.bytes("marks.bin");
+      if (marks) this.events.setMarks(marks);
     }
+    changed();
     const series = await this.source.bytes("series.bin");
     if (series) {
       this.series = new Float64Array(series);
@@ -67,16 +86,24 @@ export class RecordedMotion implements Motion {
   }
 
   frame(k: number): Numbers | null {
-    const kept = this.cache.get(Math.floor(k / this.chunk));
+    const c = Math.floor(k / this.chunk), kept = this.cache.get(c);
     if (!kept) return this.single?.k === k ? this.single.frames : null;
+    this.cache.delete(c);
+    this.cache.set(c, kept);
     const at = (k % this.chunk) * this.width();
     return at + this.width() <= kept.frames.length ? kept.frames.subarray(at, at + this.width()) : null;
   }
 
   contacts(k: number): Contact[] | null {
-    const kept = this.cache.get(Math.floor(k / this.chunk));
-    if (!kept) return this.single?.k === k ? this.single.contacts : null;
-    return kept.contacts.get(k) ?? [];
+    if (!this.along) return this.touching?.k === k ? this.touching.contacts : null;
+    const kept = this.cache.get(Math.floor(k / this.chunk))?.contacts;
+    return kept ? (kept.get(k) ?? []) : null;
+  }
+  async wantContacts(k: number): Promise<void> {
+    if (this.along) return this.want(k);
+    if (this.touching?.k === k) return;
+    const bytes = await this.source.bytes("contacts.bin", `from=${k}&count=1`);
+    this.touching = { k, contacts: bytes ? readContacts(this.head, asNumbers(bytes, this.head.scalar)) : [] };
   }
 
   async want(k: number, ahead = false): Promise<void> {
@@ -85,51 +112,58 @@ export class RecordedMotion implements Motion {
       for (const [other, wait] of this.waiting)
         if (Math.abs(other - c) > 1) wait.abort.abort(); // scrubbed past it
     if (!this.cache.has(c)) await this.fetchChunk(c);
-    if (ahead && (c + 1) * this.chunk < this.frames && !this.cache.has(c + 1)) void this.fetchChunk(c + 1).catch(() => undefined);
+    if (ahead) this.prefetch(c + 1);
+  }
+  private prefetch(c: number) {
+    if (c >= 0 && c * this.chunk < this.frames && !this.cache.has(c)) void this.fetchChunk(c).catch(() => undefined);
   }
 
-  // One frame alone, which is quick; its chunk follows when the scrubber rests.
+  // One frame alone, which is quick. Its chunk follows when the scrubber rests or goes slowly, and then the next one on its way.
   async glance(k: number): Promise<void> {
+    const c = Math.floor(k / this.chunk), forth = k >= this.last, slow = Math.floor(this.last / this.chunk) === c;
+    this.last = k;
     if (this.frame(k)) return;
     clearTimeout(this.idle);
-    this.idle = window.setTimeout(() => void this.want(k).catch(() => undefined), 250);
-    const query = `from=${k}&count=1`;
-    const [frames, contacts] = await Promise.all([this.source.bytes("frames.bin", query), this.source.bytes("contacts.bin", query)]);
-    if (frames) this.single = { k, frames: asNumbers(frames, this.head.scalar), contacts: contacts ? readContacts(this.head, asNumbers(contacts, this.head.scalar)) : [] };
+    if (slow && this.along) return this.want(k);
+    this.idle = window.setTimeout(() => void this.want(k).then(() => this.prefetch(forth ? c + 1 : c - 1), () => undefined), slow ? 0 : 250);
+    const frames = await this.source.bytes("frames.bin", `from=${k}&count=1`);
+    if (frames) this.single = { k, frames: asNumbers(frames, this.head.scalar) };
   }
 
+  private async readChunk(c: number, signal: AbortSignal): Promise<Chunk> {
+    const query = `from=${c * this.chunk}&count=${this.chunk}`;
+    const [frames, contacts] = await Promise.all([
+      this.source.bytes("frames.bin", query, signal),
+      this.along ? this.source.bytes("contacts.bin", query, signal) : null,
+    ]);
+    if (!frames) throw new Error("the frames are missing");
+    const chunk: Chunk = { frames: asNumbers(frames, this.head.scalar), contacts: this.along ? new Map() : null };
+    if (contacts)
+      for (const contact of readContacts(this.head, asNumbers(contacts, this.head.scalar))) {
+        const list = chunk.contacts!.get(contact.frame);
+        if (list) list.push(contact);
+        else chunk.contacts!.set(contact.frame, [contact]);
+      }
+    return chunk;
+  }
   private fetchChunk(c: number): Promise<void> {
     const known = this.waiting.get(c);
     if (known) return known.promise;
     const abort = new AbortController();
-    const query = `from=${c * this.chunk}&count=${this.chunk}`;
-    const promise = Promise.all([
-      this.source.bytes("frames.bin", query, abort.signal),
-      this.source.bytes("contacts.bin", query, abort.signal),
-    ])
-      .then(([frames, contacts]) => {
-        if (!frames) throw new Error("the frames are missing");
-        const byFrame = new Map<number, Contact[]>();
-        if (contacts)
-          for (const contact of readContacts(this.head, asNumbers(contacts, this.head.scalar))) {
-            const list = byFrame.get(contact.frame);
-            if (list) list.push(contact);
-            else byFrame.set(contact.frame, [contact]);
-          }
-        this.cache.set(c, { frames: asNumbers(frames, this.head.scalar), contacts: byFrame });
-        this.forget(c);
+    const promise = this.readChunk(c, abort.signal)
+      .then((chunk) => {
+        this.cache.set(c, chunk);
+        this.forget();
       })
       .finally(() => this.waiting.delete(c));
     this.waiting.set(c, { promise, abort });
     return promise;
   }
 
-  // Chunks far from the one in use go first when there are too many.
-  private forget(current: number) {
+  // What was not used for the longest time goes when there is too much.
+  private forget() {
     const most = Math.max(4, Math.floor(KEEP_BYTES / (this.chunk * this.width() * this.head.scalar)));
-    if (this.cache.size <= most) return;
-    const far = [...this.cache.keys()].sort((a, b) => Math.abs(b - current) - Math.abs(a - current))[0];
-    this.cache.delete(far);
+    if (this.cache.size > most) this.cache.delete(this.cache.keys().next().value!);
   }
 
   async state(time: number): Promise<Numbers | null> {

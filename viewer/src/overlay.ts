@@ -4,6 +4,7 @@ import * as THREE from "three";
 import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import { LineSegments2 } from "three/examples/jsm/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/examples/jsm/lines/LineSegmentsGeometry.js";
+import { fillLoops, hull } from "./area";
 import type { AbutEvent, Contact, Head, Vec } from "./data";
 import type { Slice } from "./source";
 import type { Stage } from "./stage";
@@ -134,7 +135,7 @@ class Dots {
 }
 
 export class Overlay {
-  shown = { regions: 0, lines: 0, points: 0, normals: 0, forces: 0, pressure: 0, friction: 0 }; // what is drawn, for tests and the legend
+  shown = { regions: 0, loops: 0, lines: 0, points: 0, normals: 0, forces: 0, pressure: 0, friction: 0 }; // what is drawn, for tests and the legend
   forceFactor = 1;
   private areas: THREE.Mesh;
   private outlines = new Lines(DIMENSION_COLORS[2], 2.5, 9);
@@ -183,7 +184,7 @@ export class Overlay {
 
   setContacts(contacts: Contact[], layers: Layers) {
     const r = this.stage.radius, triangles: number[] = [];
-    this.shown = { regions: 0, lines: 0, points: 0, normals: 0, forces: 0, pressure: 0, friction: 0 };
+    this.shown = { regions: 0, loops: 0, lines: 0, points: 0, normals: 0, forces: 0, pressure: 0, friction: 0 };
     for (const part of [this.outlines, this.segments, this.dots, this.states, this.pressures, this.pressureCores, this.normals, this.forces]) part.clear();
     for (const c of contacts) {
       if (layers.regions) this.addRegion(c, triangles);
@@ -212,12 +213,14 @@ export class Overlay {
     this.stage.invalidate();
   }
 
-  // An area is the polygon of its points, a line joins the two that are furthest apart, a point is a dot.
+  // An area has its border, or is the hull of its points; a line joins the two that are furthest apart, a point is a dot.
   private addRegion(c: Contact, triangles: number[]) {
     if (c.dimension === 2 && c.points.length >= 3) {
-      for (let i = 2; i < c.points.length; i++) triangles.push(...c.points[0], ...c.points[i - 1], ...c.points[i]);
-      c.points.forEach((p, i) => this.outlines.add(p, c.points[(i + 1) % c.points.length]));
+      const loops = c.loops.length ? c.loops : [hull(c.points, c.normals[0])];
+      fillLoops(loops, c.normals[0], triangles);
+      for (const loop of loops) loop.forEach((p, i) => this.outlines.add(p, loop[(i + 1) % loop.length]));
       this.shown.regions++;
+      this.shown.loops += loops.length;
     } else if (c.dimension === 1 && c.points.length >= 2) {
       let ends: [Vec, Vec] = [c.points[0], c.points[1]], most = -1;
       for (const a of c.points)

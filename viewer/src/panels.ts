@@ -11,18 +11,29 @@ const DIMENSIONS = ["point", "line", "area"];
 
 export interface TreeActions {
   select(body: number): void;
-  setVisible(body: number, visible: boolean): void;
+  setVisible(bodies: number[], visible: boolean): void;
   follow(body: number): void;
   color(body: number): string;
 }
 
-// Bodies in three branches: those that move, those moved by the scene, those that stand.
+// Bodies in three branches: those that move, those moved by the scene, those that stand.  Rows are copies of one, and listened to
+// at their root: there may be thousands.
 export class Tree {
   readonly element = h("div", { class: "tree", id: "tree" });
   private rows: HTMLElement[] = [];
   private selected = -1;
 
-  constructor(private actions: TreeActions) {}
+  constructor(private actions: TreeActions) {
+    const bodyOf = (e: Event) => Number((e.target as HTMLElement).closest<HTMLElement>(".row")?.dataset.body ?? -1);
+    this.element.addEventListener("click", (e) => {
+      const body = bodyOf(e), target = e.target as HTMLElement;
+      if (body < 0 || target.matches("input")) return;
+      if (target.closest("button")) this.actions.follow(body);
+      else this.actions.select(body);
+    });
+    this.element.addEventListener("change", (e) => bodyOf(e) >= 0 && this.actions.setVisible([bodyOf(e)], (e.target as HTMLInputElement).checked));
+    this.element.addEventListener("keydown", (e) => e.key === "Enter" && (e.target as HTMLElement).matches(".row") && this.actions.select(bodyOf(e)));
+  }
 
   load(head: Head) {
     this.rows = [];
@@ -38,24 +49,26 @@ export class Tree {
     for (const [name, bodies] of branches) {
       if (!bodies.length) continue;
       const all = h("input", { type: "checkbox", checked: true, "aria-label": `show all ${name.toLowerCase()}`, onclick: (e: Event) => e.stopPropagation() });
-      all.addEventListener("change", () => bodies.forEach((b) => this.show(b, all.checked)));
+      all.addEventListener("change", () => this.show(bodies, all.checked));
       this.element.append(h("details", { open: true }, h("summary", {}, all, `${name} `, h("span", { class: "dim" }, String(bodies.length))),
         ...bodies.map((b) => (this.rows[b] = this.row(head, b)))));
     }
   }
+  private pattern = h("div", { class: "row", tabindex: "0" }, h("input", { type: "checkbox", checked: true }), h("i", { class: "swatch" }),
+    h("span", { class: "name" }), h("span", { class: "dim" }), h("button", { class: "icon small", title: "follow with the camera" }, "◎"));
   private row(head: Head, body: number): HTMLElement {
-    const box = h("input", { type: "checkbox", checked: true, "aria-label": `show ${head.bodies[body].name}`, onclick: (e: Event) => e.stopPropagation() });
-    box.addEventListener("change", () => this.actions.setVisible(body, box.checked));
-    const follow = h("button", { class: "icon small", title: "follow with the camera", "aria-label": `follow ${head.bodies[body].name}`,
-      onclick: (e: Event) => (e.stopPropagation(), this.actions.follow(body)) }, "◎");
-    return h("div", { class: "row", "data-body": body, tabindex: "0", onclick: () => this.actions.select(body),
-      onkeydown: (e: Event) => (e as KeyboardEvent).key === "Enter" && this.actions.select(body) },
-      box, h("i", { class: "swatch", style: `background:${this.actions.color(body)}` }), h("span", { class: "name" }, head.bodies[body].name),
-      h("span", { class: "dim" }, head.bodies[body].shape), follow);
+    const row = this.pattern.cloneNode(true) as HTMLElement, [box, swatch, name, shape, follow] = [...row.children] as HTMLElement[];
+    row.dataset.body = String(body);
+    box.setAttribute("aria-label", `show ${head.bodies[body].name}`);
+    swatch.style.background = this.actions.color(body);
+    name.textContent = head.bodies[body].name;
+    shape.textContent = head.bodies[body].shape;
+    follow.setAttribute("aria-label", `follow ${head.bodies[body].name}`);
+    return row;
   }
-  private show(body: number, visible: boolean) {
-    (this.rows[body].querySelector("input") as HTMLInputElement).checked = visible;
-    this.actions.setVisible(body, visible);
+  show(bodies: number[], visible: boolean) {
+    for (const b of bodies) (this.rows[b].querySelector("input") as HTMLInputElement).checked = visible;
+    this.actions.setVisible(bodies, visible);
   }
   select(body: number) {
     this.rows[this.selected]?.classList.remove("selected");

@@ -5,6 +5,7 @@ import type { Geometry, Head } from "./data";
 export interface Shape {
   kind: string;
   faces: THREE.BufferGeometry;
+  plain: THREE.BufferGeometry; // the same with fewer triangles, for what moves where drawing is slow
   edges: THREE.BufferGeometry | null; // of a solid
   patches: THREE.BufferGeometry | null; // borders of the patches of a smooth surface
   inside: boolean; // seen from within
@@ -45,34 +46,61 @@ function fromArrays(g: Geometry, bytes: ArrayBuffer): Shape {
   faces.computeBoundingSphere();
   const outline = edges && lines(points, edges);
   return {
-    kind: g.kind, faces, edges: smooth ? null : outline, patches: smooth ? outline : null, inside: false, open: g.kind === "surface", plane: null,
+    kind: g.kind, faces, plain: faces, edges: smooth ? null : outline, patches: smooth ? outline : null, inside: false, open: g.kind === "surface", plane: null,
     radius: faces.boundingSphere!.radius + faces.boundingSphere!.center.length(),
   };
 }
 
-function analytic(g: Geometry): Shape {
+// Round shapes have fewer sides where there are many of them: thousands of balls of 48 sides would be millions of triangles.
+function sidesFor(count: number): number {
+  return count > 400 ? 24 : count > 100 ? 32 : 48;
+}
+
+function roundFaces(g: Geometry, sides: number): THREE.BufferGeometry {
+  const [radius, length, a, b, c] = g.size, rings = Math.max(4, Math.round((2 * sides) / 3));
+  switch (g.kind) {
+    case "ellipsoid": {
+      const faces = new THREE.SphereGeometry(1, sides, rings).scale(a, b, c);
+      const at = faces.getAttribute("position"), normals = faces.getAttribute("normal"), n = new THREE.Vector3();
+      // the gradient of (x/a)^2 + (y/b)^2 + (z/c)^2
+      for (let i = 0; i < at.count; i++) {
+        n.set(at.getX(i) / (a * a), at.getY(i) / (b * b), at.getZ(i) / (c * c)).normalize();
+        normals.setXYZ(i, n.x, n.y, n.z);
+      }
+      return faces;
+    }
+    case "capsule":
+      return new THREE.CapsuleGeometry(radius, length, Math.max(3, sides >> 2), sides).rotateX(Math.PI / 2);
+    case "cylinder":
+      return new THREE.CylinderGeometry(radius, radius, length, sides).rotateX(Math.PI / 2);
+    default:
+      return new THREE.SphereGeometry(radius, sides, rings);
+  }
+}
+
+function analytic(g: Geometry, count: number): Shape {
   const [radius, length, a, b, c, nx, ny, nz, offset] = g.size;
-  const shape: Shape = { kind: g.kind, faces: new THREE.BufferGeometry(), edges: null, patches: null, inside: false, open: false, plane: null, radius: 0 };
+  const shape: Shape = { kind: g.kind, faces: new THREE.BufferGeometry(), plain: new THREE.BufferGeometry(), edges: null, patches: null, inside: false, open: false, plane: null, radius: 0 };
   const rims: number[] = [];
+  if (g.kind !== "halfspace") {
+    const sides = sidesFor(count);
+    shape.faces = roundFaces(g, sides);
+    shape.plain = roundFaces(g, count > 200 ? 8 : 14);
+  }
   switch (g.kind) {
     case "sphere":
     case "cavity":
-      shape.faces = new THREE.SphereGeometry(radius, 48, 32);
       shape.inside = g.kind === "cavity";
       shape.radius = radius;
       break;
     case "ellipsoid":
-      shape.faces = new THREE.SphereGeometry(1, 56, 40).scale(a, b, c);
-      shape.faces.computeVertexNormals();
       shape.radius = Math.max(a, b, c);
       break;
     case "capsule":
-      shape.faces = new THREE.CapsuleGeometry(radius, length, 16, 40).rotateX(Math.PI / 2);
       shape.radius = radius + length / 2;
       break;
     case "cylinder":
-      shape.faces = new THREE.CylinderGeometry(radius, radius, length, 64).rotateX(Math.PI / 2);
-      circle(radius, length / 2, rims), circle(radius, -length / 2, rims);
+      circle(radius, length / 2, rims, sidesFor(count)), circle(radius, -length / 2, rims, sidesFor(count));
       shape.radius = Math.hypot(radius, length / 2);
       break;
     case "halfspace":
@@ -87,7 +115,7 @@ function analytic(g: Geometry): Shape {
   if (g.kind === "sphere" || g.kind === "ellipsoid") {
     const size = g.kind === "sphere" ? [radius, radius, radius] : [a, b, c];
     const line: number[] = [];
-    circle(1.002, 0, line, 96);
+    circle(1.002, 0, line, 2 * sidesFor(count));
     const at: number[] = [];
     for (const [x, y] of [[0, 1], [1, 2], [2, 0]])
       for (let i = 0; i < line.length; i += 3) {
@@ -101,6 +129,27 @@ function analytic(g: Geometry): Shape {
   return shape;
 }
 
+// The first geometry with the same numbers: bodies of one shape are drawn by one call, also where a scene has made it many times.
+function firstOfKind(head: Head, bytes: ArrayBuffer): number[] {
+  const seen = new Map<string, number>();
+  return head.geometries.map((g, i) => {
+    let hash = 2166136261; // FNV-1a, over words
+    for (const [place, words] of [[g.points, 3], [g.normals, 3], [g.triangles, 3], [g.edges, 2]] as const)
+      if (place) for (const word of new Uint32Array(bytes, place[0], place[1] * words)) hash = Math.imul(hash ^ word, 16777619);
+    const key = [g.kind, ...g.size, g.points?.[1], g.normals?.[1], g.triangles?.[1], g.edges?.[1], hash].join();
+    const first = seen.get(key);
+    if (first === undefined) seen.set(key, i);
+    return first ?? i;
+  });
+}
+
+// A shape for each geometry; those with the same numbers share it.
 export function makeShapes(head: Head, bytes: ArrayBuffer): Shape[] {
-  return head.geometries.map((g) => (g.points && g.points[1] > 0 && g.triangles ? fromArrays(g, bytes) : analytic(g)));
+  const first = firstOfKind(head, bytes), count = new Array<number>(head.geometries.length).fill(0), shapes: Shape[] = [];
+  for (const b of head.bodies) count[first[b.geometry]]++;
+  head.geometries.forEach((g, i) => {
+    const round = !(g.points && g.points[1] > 0 && g.triangles);
+    shapes[i] = first[i] < i ? shapes[first[i]] : round ? analytic(g, count[i]) : fromArrays(g, bytes);
+  });
+  return shapes;
 }

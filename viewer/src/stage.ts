@@ -2,6 +2,8 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { isDefaultColor, type Body, type Head, type Numbers } from "./data";
+import { PlainMesh } from "./plain";
+import { Quality } from "./quality";
 import { makeShapes, type Shape } from "./shapes";
 
 const PALETTE = ["#e0803c", "#4f8fd0", "#5fa968", "#c65b66", "#8d78c9", "#d9b13b", "#4bb0ae", "#c97bb0", "#8c9a3e", "#7f8ea3"];
@@ -33,23 +35,31 @@ function instancedLines(geometry: THREE.BufferGeometry, material: THREE.Material
   return lines;
 }
 
-// Whether the processor draws.
-function isSoftware(): boolean {
-  const gl = document.createElement("canvas").getContext("webgl2");
+// A canvas to draw on, and whether the processor draws: then edges are not smoothed by the driver, which would cost four times the
+// work, but what rests is drawn with twice the pixels.
+function makeCanvas(): { canvas: HTMLCanvasElement; gl: WebGL2RenderingContext; software: boolean } {
+  const open = (on: HTMLCanvasElement, antialias: boolean) =>
+    on.getContext("webgl2", { antialias, alpha: false, powerPreference: "high-performance" }) as WebGL2RenderingContext | null;
+  const canvas = document.createElement("canvas"), gl = open(canvas, false);
   if (!gl) throw new Error("this browser has no WebGL 2; without it there is no picture");
   const info = gl.getExtension("WEBGL_debug_renderer_info");
   const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  if (/swiftshader|llvmpipe|softpipe|software/i.test(name)) return { canvas, gl, software: true };
   gl.getExtension("WEBGL_lose_context")?.loseContext();
-  return /swiftshader|llvmpipe|software/i.test(name);
+  const better = document.createElement("canvas"), context = open(better, true);
+  if (!context) throw new Error("this browser has no WebGL 2; without it there is no picture");
+  return { canvas: better, gl: context, software: false };
 }
 
+const MANY = 300; // bodies
+
 export class Stage {
-  private readonly slow = isSoftware();
-  private fine = true;
+  readonly software: boolean;
+  readonly quality = new Quality();
+  private looks = -1; // the level and pixels that are set
   private shadows = true;
   private edges = true;
   private patches = false;
-  private movedAt = 0;
   readonly renderer: THREE.WebGLRenderer;
   readonly scene = new THREE.Scene();
   readonly camera = new THREE.PerspectiveCamera(38, 1, 0.01, 1000);
@@ -61,8 +71,7 @@ export class Stage {
   drawn = 0; // frames rendered
   private groups: Group[] = [];
   private planes: THREE.Mesh[] = [];
-  private placeOf: { group: Group; index: number }[] = [];
-  private matrices: THREE.Matrix4[] = [];
+  private poses = new Float64Array(0); // 16 numbers a body, as in Matrix4: shape axes to world
   private hidden = new Set<number>();
   private selected = -1;
   private hovered = -1;
@@ -70,17 +79,25 @@ export class Stage {
   private sun = new THREE.DirectionalLight("#ffffff", 2.6);
   private fill = new THREE.DirectionalLight("#ffffff", 0.7);
   private sky = new THREE.HemisphereLight("#ffffff", "#b8c0c8", 1.1);
+  private colors = new Float32Array(0); // linear, 3 a body
+  private plain: PlainMesh | null = null; // where the processor draws many bodies
+  private plainIsOld = true;
+  private slotOf = new Int32Array(0); // in the instances of the body's group; -1: it has none
+  private arrayOf: Float32Array[] = [];
   private edgeMaterial = new THREE.LineBasicMaterial({ transparent: true });
   private patchMaterial = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.55 });
   private ballMaterial = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.28 });
   private faceMaterial = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
   private openMaterial = Object.assign(this.faceMaterial.clone(), { side: THREE.DoubleSide });
+  private surfaces = [this.faceMaterial, this.openMaterial];
   private insideMaterial = new THREE.MeshStandardMaterial({ roughness: 0.9, side: THREE.BackSide, transparent: true, opacity: 0.35, depthWrite: false });
   private dirty = true;
   private lastFollowed = new THREE.Vector3();
 
   constructor(private container: HTMLElement) {
-    this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    const { canvas, gl, software } = makeCanvas();
+    this.software = software;
+    this.renderer = new THREE.WebGLRenderer({ canvas, context: gl });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.renderer.toneMapping = THREE.NeutralToneMapping;
@@ -89,7 +106,9 @@ export class Stage {
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.18;
-    this.controls.addEventListener("change", () => this.invalidate());
+    this.controls.addEventListener("change", () => this.moved());
+    this.controls.addEventListener("start", () => this.hold("camera", true));
+    this.controls.addEventListener("end", () => this.hold("camera", false));
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.radius = 3;
@@ -98,24 +117,50 @@ export class Stage {
     this.resize();
   }
 
-  // Drawn by the processor, what moves is drawn plainly: no shadows, and of many bodies no edges and fewer pixels; what rests gets all.
-  private setFine(fine: boolean) {
-    if (fine === this.fine) return;
-    this.fine = fine;
-    this.sun.castShadow = this.shadows && fine;
-    const many = this.head!.bodies.length > 300;
-    for (const g of this.groups) for (const l of g.lines) l.visible = (fine || !many) && (l.name === "patches" ? this.patches : this.edges);
+  // What is drawn now: see quality.ts.
+  private applyQuality() {
+    const level = this.quality.now, plain = level > 1, looks = level + (plain ? this.quality.pixels : 0);
+    if (looks === this.looks) return;
+    this.looks = looks;
+    this.sun.castShadow = this.shadows && level === 0;
+    if (this.plain) this.plain.mesh.visible = plain;
+    this.plainIsOld = true;
+    for (const g of this.groups) {
+      g.faces.geometry = plain ? g.shape.plain : g.shape.faces;
+      g.faces.visible = !plain || !this.plain || g.shape.inside;
+      for (const l of g.lines) l.visible = !plain && (l.name === "patches" ? this.patches : this.edges);
+    }
     this.resize();
+  }
+  private pixelRatio(): number {
+    if (this.quality.now > 1) return Math.min(devicePixelRatio, this.quality.pixels);
+    const many = (this.head?.bodies.length ?? 0) > MANY;
+    return this.software ? (this.quality.moving || many ? 1 : 2) : Math.min(devicePixelRatio, 2);
+  }
+
+  private drawPlain(plain: PlainMesh) {
+    const fog = this.scene.fog as THREE.Fog;
+    this.camera.updateMatrixWorld();
+    if (this.plainIsOld) plain.move(this.poses, this.colors, this.hidden, { sun: this.sun, fill: this.fill, sky: this.sky, fog });
+    this.plainIsOld = false;
+    plain.look(this.camera, fog);
   }
 
   invalidate() {
     this.dirty = true;
   }
+  hold(what: string, on: boolean) {
+    if (this.quality.hold(what, on, performance.now())) this.applyQuality();
+  }
+  // What is in the picture has moved, or the camera: continuous motion is drawn as finely as it can be.
+  private moved() {
+    if (this.quality.moved(performance.now())) this.applyQuality();
+    this.invalidate();
+  }
 
   private resize() {
     const w = Math.max(1, this.container.clientWidth), h = Math.max(1, this.container.clientHeight);
-    const many = (this.head?.bodies.length ?? 0) > 300;
-    this.renderer.setPixelRatio(!this.slow ? Math.min(devicePixelRatio, 2) : this.fine || !many ? 1 : 0.55);
+    this.renderer.setPixelRatio(this.pixelRatio());
     this.renderer.setSize(w, h);
     this.camera.aspect = w / h;
     this.camera.updateProjectionMatrix();
@@ -123,11 +168,12 @@ export class Stage {
   }
 
   // Draws when something has changed; true when it did.
-  render(): boolean {
+  render(passed = 0): boolean {
     this.controls.update();
-    if (this.slow && !this.fine && performance.now() - this.movedAt > 700) this.setFine(true);
+    if (this.quality.tick(performance.now(), passed)) this.applyQuality();
     if (!this.dirty) return false;
     this.dirty = false;
+    if (this.plain?.mesh.visible) this.drawPlain(this.plain);
     this.renderer.render(this.scene, this.camera);
     this.drawn++;
     return true;
@@ -141,29 +187,51 @@ export class Stage {
     this.head = head;
     this.groups = [];
     this.planes = [];
-    this.placeOf = [];
     this.hidden.clear();
+    this.quality.reset(this.software, head.bodies.length > MANY);
+    this.quality.moving = this.software && head.bodies.length > MANY; // the first picture at once, the fine one after it
+    this.quality.moved(performance.now());
+    this.looks = -1;
     this.selected = this.hovered = -1;
     const shapes = makeShapes(head, geometry);
-    shapes.forEach((shape, id) => {
-      const bodies = head.bodies.flatMap((b, i) => (b.geometry === id ? [i] : []));
-      if (bodies.length && !shape.plane) this.addGroup(shape, bodies);
+    const having = new Map<Shape, number[]>();
+    head.bodies.forEach((b, i) => {
+      const shape = shapes[b.geometry], list = having.get(shape);
+      if (list) list.push(i);
+      else having.set(shape, [i]);
     });
-    this.matrices = head.bodies.map(() => new THREE.Matrix4());
+    for (const [shape, bodies] of having) if (shape && !shape.plane) this.addGroup(shape, bodies);
+    this.poses = new Float64Array(16 * head.bodies.length);
+    this.colors = new Float32Array(3 * head.bodies.length);
+    this.makePlain();
+    this.slotOf = new Int32Array(head.bodies.length).fill(-1);
+    for (const g of this.groups)
+      g.bodies.forEach((b, index) => {
+        this.slotOf[b] = index;
+        this.arrayOf[b] = g.faces.instanceMatrix.array as Float32Array;
+      });
     this.pose(first);
     this.measure(head.bodies, shapes, first);
     head.bodies.forEach((b, i) => shapes[b.geometry]?.plane && this.addPlane(shapes[b.geometry], i));
     this.renderer.shadowMap.needsUpdate = true;
-    const side = head.bodies.length > 300 || this.slow ? 1024 : 2048;
+    const side = head.bodies.length > MANY || this.software ? 1024 : 2048;
     this.sun.shadow.mapSize.set(side, side);
     this.sun.shadow.map?.dispose();
     this.sun.shadow.map = null;
     this.setTheme(this.theme);
+    this.applyQuality();
     this.place();
   }
 
+  private makePlain() {
+    if (this.plain) this.scene.remove(this.plain.mesh), this.plain.dispose();
+    const many = this.software && this.head!.bodies.length > MANY;
+    this.plain = many ? PlainMesh.make(this.groups.filter((g) => !g.shape.inside)) : null;
+    if (this.plain) this.scene.add(this.plain.mesh);
+  }
   private addGroup(shape: Shape, bodies: number[]) {
-    const faces = new THREE.InstancedMesh(shape.faces, shape.inside ? this.insideMaterial : shape.open ? this.openMaterial : this.faceMaterial, bodies.length);
+    const material = shape.inside ? this.insideMaterial : shape.open ? this.openMaterial : this.faceMaterial;
+    const faces = new THREE.InstancedMesh(shape.faces, material, bodies.length);
     faces.castShadow = !shape.inside;
     faces.receiveShadow = true;
     faces.frustumCulled = false;
@@ -177,15 +245,13 @@ export class Stage {
       borders.visible = false;
       lines.push(borders);
     }
-    const group = { shape, bodies, faces, lines };
-    bodies.forEach((b, index) => (this.placeOf[b] = { group, index }));
-    this.groups.push(group);
+    this.groups.push({ shape, bodies, faces, lines });
     this.scene.add(faces, ...lines);
   }
 
   private addPlane(shape: Shape, body: number) {
-    const normal = shape.plane!.normal.clone().transformDirection(this.matrices[body]);
-    const at = shape.plane!.normal.clone().multiplyScalar(shape.plane!.offset).applyMatrix4(this.matrices[body]);
+    const normal = shape.plane!.normal.clone().transformDirection(this.matrix(body));
+    const at = shape.plane!.normal.clone().multiplyScalar(shape.plane!.offset).applyMatrix4(this.matrix(body));
     const size = 60 * this.radius;
     const material = new THREE.MeshStandardMaterial({ roughness: 0.95, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
     const mesh = new THREE.Mesh(new THREE.PlaneGeometry(size, size), material);
@@ -224,7 +290,7 @@ export class Stage {
     }
     const texture = new THREE.CanvasTexture(canvas);
     texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
-    texture.anisotropy = 8;
+    texture.anisotropy = this.software ? 1 : 8;
     texture.colorSpace = THREE.SRGBColorSpace;
     texture.repeat.setScalar((60 * this.radius) / (4 * this.cell()));
     texture.offset.setScalar(0.5 - ((60 * this.radius) / (4 * this.cell()) / 2) % 1);
@@ -291,37 +357,45 @@ export class Stage {
 
   // ---- motion
 
-  // Poses from a frame; with a second one, in between.
+  // Poses from a frame; with a second one, in between. Nothing is allocated: this runs for each body at each picture.
   pose(a: Numbers, b: Numbers | null = null, part = 0) {
-    const head = this.head!, n = head.numbers;
-    const at = new THREE.Vector3(), q = new THREE.Quaternion(), p = new THREE.Quaternion(), one = new THREE.Vector3(1, 1, 1);
-    const nothing = new THREE.Vector3(0, 0, 0), offset = new THREE.Vector3(), m = new THREE.Matrix4();
+    const head = this.head!, n = head.numbers, poses = this.poses, between = b !== null && part > 0;
     for (let i = 0; i < head.bodies.length; i++) {
-      const k = i * n;
-      at.set(a[k], a[k + 1], a[k + 2]);
-      q.set(a[k + 4], a[k + 5], a[k + 6], a[k + 3]);
-      if (b && part > 0) {
-        at.lerp(offset.set(b[k], b[k + 1], b[k + 2]), part);
-        q.slerp(p.set(b[k + 4], b[k + 5], b[k + 6], b[k + 3]), part);
+      const k = i * n, c = head.bodies[i].center;
+      let x = a[k], y = a[k + 1], z = a[k + 2], qw = a[k + 3], qx = a[k + 4], qy = a[k + 5], qz = a[k + 6];
+      if (between) {
+        x += part * (b[k] - x), y += part * (b[k + 1] - y), z += part * (b[k + 2] - z);
+        const dot = qw * b[k + 3] + qx * b[k + 4] + qy * b[k + 5] + qz * b[k + 6], angle = Math.acos(Math.min(1, Math.abs(dot)));
+        const sine = Math.sin(angle), near = sine < 1e-6; // shorter way round; straight where both are the same
+        const u = near ? 1 - part : Math.sin((1 - part) * angle) / sine, v = (near ? part : Math.sin(part * angle) / sine) * (dot < 0 ? -1 : 1);
+        qw = u * qw + v * b[k + 3], qx = u * qx + v * b[k + 4], qy = u * qy + v * b[k + 5], qz = u * qz + v * b[k + 6];
       }
-      offset.set(...head.bodies[i].center).applyQuaternion(q);
-      this.matrices[i].compose(at.sub(offset), q, one);
-      const place = this.placeOf[i];
-      if (place) place.group.faces.setMatrixAt(place.index, this.hidden.has(i) ? m.compose(at, q, nothing) : this.matrices[i]);
+      const xx = 1 - 2 * (qy * qy + qz * qz), xy = 2 * (qx * qy - qw * qz), xz = 2 * (qx * qz + qw * qy);
+      const yx = 2 * (qx * qy + qw * qz), yy = 1 - 2 * (qx * qx + qz * qz), yz = 2 * (qy * qz - qw * qx);
+      const zx = 2 * (qx * qz - qw * qy), zy = 2 * (qy * qz + qw * qx), zz = 1 - 2 * (qx * qx + qy * qy);
+      const at = 16 * i;
+      poses[at] = xx, poses[at + 1] = yx, poses[at + 2] = zx, poses[at + 4] = xy, poses[at + 5] = yy, poses[at + 6] = zy;
+      poses[at + 8] = xz, poses[at + 9] = yz, poses[at + 10] = zz, poses[at + 15] = 1;
+      poses[at + 12] = x - (xx * c[0] + xy * c[1] + xz * c[2]);
+      poses[at + 13] = y - (yx * c[0] + yy * c[1] + yz * c[2]);
+      poses[at + 14] = z - (zx * c[0] + zy * c[1] + zz * c[2]);
+      const slot = this.slotOf[i];
+      if (slot < 0) continue;
+      const array = this.arrayOf[i], first = 16 * slot, keep = this.hidden.has(i) ? 0 : 1; // a hidden one has no size
+      for (let e = 0; e < 12; e++) array[first + e] = keep * poses[at + e];
+      for (let e = 12; e < 16; e++) array[first + e] = poses[at + e];
     }
     for (const g of this.groups) g.faces.instanceMatrix.needsUpdate = true;
-    const now = performance.now();
-    if (this.slow && now - this.movedAt < 1500) this.setFine(false);
-    this.movedAt = now;
+    this.plainIsOld = true;
     this.followOn();
-    this.invalidate();
+    this.moved();
   }
 
   matrix(body: number): THREE.Matrix4 {
-    return this.matrices[body];
+    return new THREE.Matrix4().fromArray(this.poses, 16 * body);
   }
   centerOf(body: number): THREE.Vector3 {
-    return new THREE.Vector3(...this.head!.bodies[body].center).applyMatrix4(this.matrices[body]);
+    return new THREE.Vector3(...this.head!.bodies[body].center).applyMatrix4(this.matrix(body));
   }
 
   follow(body: number) {
@@ -329,7 +403,7 @@ export class Stage {
     if (body >= 0) this.lastFollowed.copy(this.centerOf(body));
   }
   private followOn() {
-    if (this.followed < 0 || this.followed >= this.matrices.length) return;
+    if (this.followed < 0 || this.followed >= this.slotOf.length) return;
     const now = this.centerOf(this.followed), moved = now.clone().sub(this.lastFollowed);
     this.camera.position.add(moved);
     this.controls.target.add(moved);
@@ -361,7 +435,8 @@ export class Stage {
       (plane.material as THREE.MeshStandardMaterial).map = texture;
       (plane.material as THREE.MeshStandardMaterial).needsUpdate = true;
     }
-    this.recolor();
+    for (const g of this.groups) g.bodies.forEach((b) => this.paint(b));
+    this.invalidate();
   }
 
   colorOf(body: number): THREE.Color {
@@ -371,27 +446,28 @@ export class Stage {
     return new THREE.Color(PALETTE[body % PALETTE.length]);
   }
 
-  private recolor() {
-    for (const g of this.groups) {
-      g.bodies.forEach((b, index) => {
-        const color = this.colorOf(b);
-        if (b === this.selected) color.lerp(new THREE.Color("#fff2b0"), 0.45);
-        else if (b === this.hovered) color.lerp(new THREE.Color("#ffffff"), 0.2);
-        g.faces.setColorAt(index, color);
-      });
-      if (g.faces.instanceColor) g.faces.instanceColor.needsUpdate = true;
-    }
+  private paint(body: number) {
+    const slot = this.slotOf[body] ?? -1, group = slot < 0 ? undefined : this.groups.find((g) => g.bodies[slot] === body);
+    if (!group) return;
+    const color = this.colorOf(body);
+    if (body === this.selected) color.lerp(new THREE.Color("#fff2b0"), 0.45);
+    else if (body === this.hovered) color.lerp(new THREE.Color("#ffffff"), 0.2);
+    group.faces.setColorAt(slot, color);
+    color.toArray(this.colors, 3 * body);
+    this.plainIsOld = true;
+    group.faces.instanceColor!.needsUpdate = true;
     this.invalidate();
   }
-
   select(body: number) {
+    const before = this.selected;
     this.selected = body;
-    this.recolor();
+    this.paint(before), this.paint(body);
   }
   hover(body: number) {
     if (body === this.hovered) return;
+    const before = this.hovered;
     this.hovered = body;
-    this.recolor();
+    this.paint(before), this.paint(body);
   }
   setVisible(body: number, visible: boolean) {
     if (visible) this.hidden.delete(body);
@@ -402,36 +478,40 @@ export class Stage {
   isVisible(body: number): boolean {
     return !this.hidden.has(body);
   }
+  // The looks have changed: they are set anew.
+  private again() {
+    this.looks = -1;
+    this.applyQuality();
+  }
   setEdges(on: boolean) {
     this.edges = on;
-    for (const g of this.groups) for (const l of g.lines) if (l.name !== "patches") l.visible = on;
-    this.invalidate();
+    this.again();
   }
   setPatches(on: boolean) {
     this.patches = on;
-    for (const g of this.groups) for (const l of g.lines) if (l.name === "patches") l.visible = on;
-    this.invalidate();
+    this.again();
   }
   get hasPatches(): boolean {
     return this.groups.some((g) => g.shape.patches);
   }
   setWireframe(on: boolean) {
-    for (const material of [this.faceMaterial, this.openMaterial]) material.wireframe = on;
+    for (const material of this.surfaces) material.wireframe = on;
+    if (this.plain) this.plain.material.wireframe = on;
     this.invalidate();
   }
   setTranslucent(on: boolean) {
-    for (const material of [this.faceMaterial, this.openMaterial]) {
+    for (const material of this.surfaces) {
       material.transparent = on;
       material.opacity = on ? 0.35 : 1;
       material.depthWrite = !on;
       material.needsUpdate = true;
     }
+    if (this.plain) Object.assign(this.plain.material, { transparent: on, depthWrite: !on }).uniforms.opacity.value = on ? 0.35 : 1;
     this.invalidate();
   }
   setShadows(on: boolean) {
     this.shadows = on;
-    this.sun.castShadow = on && this.fine;
-    this.invalidate();
+    this.again();
   }
 
   // ---- pointer
@@ -467,7 +547,8 @@ export class Stage {
     return { x: r.left + ((p.x + 1) / 2) * r.width, y: r.top + ((1 - p.y) / 2) * r.height };
   }
   picture(): string {
-    this.setFine(true);
+    this.quality.moving = false;
+    this.applyQuality();
     this.renderer.render(this.scene, this.camera);
     return this.renderer.domElement.toDataURL("image/png");
   }

@@ -1,5 +1,5 @@
 // The event timeline and scrubber: lanes of marks over the time of the run.
-import type { AbutEvent } from "./data";
+import type { Events } from "./events";
 import { h, num } from "./dom";
 
 export const EVENT_COLORS: Record<string, string> = {
@@ -33,7 +33,7 @@ export class Timeline {
   private canvas = h("canvas", { id: "timeline", tabindex: "0", role: "slider", "aria-label": "time" });
   private tip = h("div", { class: "tip", hidden: true });
   private context = this.canvas.getContext("2d")!;
-  private events: AbutEvent[] = [];
+  private events: Events | null = null;
   private marks: HTMLCanvasElement | null = null; // what changes rarely, drawn once
   private from = 0;
   private to = 1;
@@ -42,14 +42,15 @@ export class Timeline {
   private chosen = -1;
   private lanes: number[] = [];
 
-  constructor(private seek: (time: number) => void, private choose: (event: AbutEvent) => void) {
+  constructor(private seek: (time: number) => void, private choose: (event: number) => void, private hold: (on: boolean) => void) {
     this.element = h("div", { class: "timeline" }, this.canvas, this.tip);
     new ResizeObserver(() => this.redraw()).observe(this.element);
     let dragging = false;
     this.canvas.addEventListener("pointerdown", (e) => {
       const event = this.eventAt(e);
-      if (event) return this.choose(event);
+      if (event >= 0) return this.choose(event);
       dragging = true;
+      this.hold(true);
       this.canvas.setPointerCapture(e.pointerId);
       this.seek(this.timeAt(e.offsetX));
     });
@@ -57,7 +58,7 @@ export class Timeline {
       if (dragging) this.seek(this.timeAt(e.offsetX));
       else this.hover(e);
     });
-    for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => (dragging = false));
+    for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => ((dragging = false), this.hold(false)));
     this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
     this.canvas.addEventListener("wheel", (e) => {
       e.preventDefault();
@@ -66,13 +67,13 @@ export class Timeline {
     this.canvas.addEventListener("dblclick", () => ((this.from = 0), (this.to = this.end), this.redraw()));
   }
 
-  set(events: AbutEvent[], end: number) {
+  set(events: Events, end: number) {
     const whole = this.from <= 0 && this.to >= this.end;
     this.events = events;
     this.end = Math.max(end, 1e-9);
     if (whole || this.to > this.end) (this.from = 0), (this.to = this.end);
     const used = new Set<number>();
-    for (const e of events) used.add(laneOf.get(e.kind) ?? 3);
+    for (let i = 0; i < events.length; i++) used.add(laneOf.get(events.kind(i)) ?? 3);
     this.lanes = [...used].sort();
     if (!this.lanes.length) this.lanes = [0];
     this.canvas.style.height = `${RULER + LANE * this.lanes.length + 4}px`;
@@ -95,27 +96,28 @@ export class Timeline {
     return Math.max(0, Math.min(this.end, t));
   }
   // Where a mark is on the page, for those who click by program.
-  position(event: AbutEvent): { x: number; y: number } {
-    const lane = this.lanes.indexOf(laneOf.get(event.kind) ?? 3);
-    return { x: this.x(event.time), y: RULER + LANE * lane + LANE / 2 };
+  position(event: number): { x: number; y: number } {
+    const lane = this.lanes.indexOf(laneOf.get(this.events!.kind(event)) ?? 3);
+    return { x: this.x(this.events!.time(event)), y: RULER + LANE * lane + LANE / 2 };
   }
-  private eventAt(e: PointerEvent): AbutEvent | null {
-    const lane = this.lanes[Math.floor((e.offsetY - RULER) / LANE)];
-    if (e.offsetY < RULER || lane === undefined) return null;
-    let best: AbutEvent | null = null, nearest = 6;
-    for (const event of this.events) {
-      if ((laneOf.get(event.kind) ?? 3) !== lane) continue;
-      const d = Math.abs(this.x(event.time) - e.offsetX);
-      if (d < nearest) (nearest = d), (best = event);
+  // The mark under the pointer, at most six pixels away; -1: none.
+  private eventAt(e: PointerEvent): number {
+    const events = this.events, lane = this.lanes[Math.floor((e.offsetY - RULER) / LANE)];
+    if (!events || e.offsetY < RULER || lane === undefined) return -1;
+    const here = this.timeAt(e.offsetX), reach = this.timeAt(e.offsetX + 6) - here || here - this.timeAt(e.offsetX - 6);
+    let best = -1, nearest = reach;
+    for (let i = events.from(here - reach); i < events.length && events.time(i) <= here + reach; i++) {
+      const d = Math.abs(events.time(i) - here);
+      if (d < nearest && (laneOf.get(events.kind(i)) ?? 3) === lane) (nearest = d), (best = i);
     }
     return best;
   }
   private hover(e: PointerEvent) {
     const event = this.eventAt(e);
-    this.canvas.style.cursor = event ? "pointer" : "col-resize";
-    this.tip.hidden = !event;
-    if (!event) return;
-    this.tip.textContent = `${event.kind} at ${num(event.time, 9)} s`;
+    this.canvas.style.cursor = event >= 0 ? "pointer" : "col-resize";
+    this.tip.hidden = event < 0;
+    if (event < 0) return;
+    this.tip.textContent = `${this.events!.kind(event)} at ${num(this.events!.time(event), 9)} s`;
     this.tip.style.left = `${Math.min(e.offsetX, this.canvas.clientWidth - 200)}px`;
   }
   private zoom(x: number, factor: number) {
@@ -140,13 +142,22 @@ export class Timeline {
     this.drawRuler(c, w, height, style.getPropertyValue("--faint"), style.getPropertyValue("--line"));
     c.fillStyle = style.getPropertyValue("--faint");
     this.lanes.forEach((lane, i) => c.fillText(LANES[lane][0], 8, RULER + LANE * i + 10));
-    for (const event of this.events) {
-      if (event.time < this.from || event.time > this.to) continue;
-      const p = this.position(event);
-      c.fillStyle = EVENT_COLORS[event.kind] ?? "#888888";
+    this.drawMarks(c, w);
+    this.draw();
+  }
+  // One mark a half pixel and lane: of a million events only so many can be seen.
+  private drawMarks(c: CanvasRenderingContext2D, w: number) {
+    const events = this.events, taken = new Map<string, Uint8Array>();
+    if (!events) return;
+    for (let i = events.from(this.from); i < events.length && events.time(i) <= this.to; i++) {
+      const kind = events.kind(i), p = this.position(i), cell = Math.max(0, Math.min(2 * w - 1, Math.round(2 * p.x)));
+      let row = taken.get(kind);
+      if (!row) taken.set(kind, (row = new Uint8Array(2 * w)));
+      if (row[cell]) continue;
+      row[cell] = 1;
+      c.fillStyle = EVENT_COLORS[kind] ?? "#888888";
       c.fillRect(p.x - 1, p.y - LANE / 2 + 1.5, 2, LANE - 3);
     }
-    this.draw();
   }
   private drawRuler(c: CanvasRenderingContext2D, w: number, height: number, faint: string, line: string) {
     const span = this.to - this.from, rough = span / Math.max(2, (w - LEFT) / 90), decade = 10 ** Math.floor(Math.log10(rough));
@@ -169,10 +180,9 @@ export class Timeline {
     c.clearRect(0, 0, this.canvas.width, this.canvas.height);
     c.drawImage(this.marks, 0, 0);
     c.scale(scale, scale);
-    const chosen = this.events[this.chosen];
-    if (chosen) {
-      const p = this.position(chosen);
-      c.fillStyle = EVENT_COLORS[chosen.kind] ?? "#888888";
+    if (this.events && this.chosen >= 0 && this.chosen < this.events.length) {
+      const p = this.position(this.chosen);
+      c.fillStyle = EVENT_COLORS[this.events.kind(this.chosen)] ?? "#888888";
       c.beginPath();
       c.arc(p.x, p.y, 6, 0, 7);
       c.fill();

@@ -1,52 +1,125 @@
-// How a large recording opens and scrubs: node viewer/tests/large.mjs ABUT REC
-// Measures the time from the start of `abut view` to the first picture with all bodies, and how many different frames a second are
-// fetched, posed and drawn while the scrubber is dragged through the whole recording.
-import { spawn } from "node:child_process";
+// How a large recording opens and scrubs: node viewer/tests/large.mjs ABUT REC [PICTURE.png]
+// (viewer/tests/large-recording.py makes one.)  Measured are
+// - the time from the start of `abut view` to the first picture of all bodies that the drawing has finished, and to all events and plots;
+// - dragging the scrubber with the mouse through the whole recording: different frames that were drawn a second, pictures a second;
+// - the parts of one such picture: request and answer, poses, drawing (awaited with gl.finish), and the processor time of all
+//   processes of the browser, which does not depend on what else the machine does.
+import { execFileSync, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 const { chromium } = await import(join(here, "..", "node_modules", "playwright-core", "index.mjs"));
-const [, , abut, recording] = process.argv;
+const [, , abut, recording, picture] = process.argv;
+
+// Seconds of processor time of a process and all below it.
+const tick = 1 / Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
+function processorTime(root) {
+  const all = readdirSync("/proc").filter((f) => /^\d+$/.test(f)).flatMap((pid) => {
+    try {
+      const field = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/.*\) /s, "").split(" ");
+      return [{ pid: Number(pid), parent: Number(field[1]), time: (Number(field[11]) + Number(field[12])) * tick }];
+    } catch {
+      return [];
+    }
+  });
+  const below = (pid) => all.filter((p) => p.parent === pid).reduce((sum, p) => sum + p.time + below(p.pid), 0);
+  return (all.find((p) => p.pid === root)?.time ?? 0) + below(root);
+}
+
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
   args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
 });
 const page = await browser.newPage({ viewport: { width: 1100, height: 720 } });
 page.setDefaultTimeout(120000);
-const began = performance.now();
+const spent = () => processorTime(process.pid);
+const began = performance.now(), spentBefore = spent();
+const since = () => `${((performance.now() - began) / 1000).toFixed(2)} s`;
 const server = spawn(abut, ["view", recording, "--no-browser"], { stdio: ["ignore", "pipe", "ignore"] });
 const address = await new Promise((done) => server.stdout.on("data", (d) => done(String(d).trim())));
-const served = performance.now();
-await page.goto(address);
-await page.waitForFunction(() => window.abut?.motion && abut.stage.drawn > 0 && abut.stage.groups.length > 0, null, { polling: 20 });
-console.log(`server ready after ${(served - began).toFixed(0)} ms, first picture after ${(performance.now() - began).toFixed(0)} ms`);
+console.log(`served after ${since()}`);
+await page.goto(address, { waitUntil: "commit" });
+await page.waitForFunction(() => {
+  if (!(window.abut?.motion && abut.stage.drawn > 0)) return false;
+  abut.stage.renderer.getContext().finish();
+  return true;
+}, null, { polling: 10 });
+const parts = await page.evaluate(() => performance.getEntriesByType("resource").filter((e) => /data\//.test(e.name)).slice(0, 5)
+  .map((e) => `${e.name.replace(/.*data\//, "")} ${e.startTime.toFixed(0)}-${e.responseEnd.toFixed(0)} ms`));
+console.log(`first picture after ${since()} (${(spent() - spentBefore).toFixed(2)} s of processor time); ${parts.join(", ")}`);
 await page.waitForFunction(() => abut.loaded);
-console.log(`events and series after ${(performance.now() - began).toFixed(0)} ms`);
-const scrub = await page.evaluate(async () => {
-  const app = abut, seconds = 4, start = performance.now(), drawn = app.stage.drawn;
-  let shown = 0, t = 0, fetched = 0;
-  while (performance.now() - start < 1000 * seconds) {
-    t = (t + app.end * 0.0137) % app.end; // far apart: each place is fetched
-    const k = Math.round(t / app.head.frame), before = performance.now();
-    await app.show(app.motion.timeOf(k));
-    fetched += performance.now() - before;
-    if (app.shownFrame === k) shown++;
-    await new Promise((done) => requestAnimationFrame(done));
-  }
-  const passed = (performance.now() - start) / 1000;
-  return { shown: shown / passed, drawn: (app.stage.drawn - drawn) / passed, fetch: fetched / shown };
+console.log(`all ${await page.evaluate(() => abut.motion.events.length)} events and the plots after ${since()}`);
+await page.waitForTimeout(1500);
+
+// the scrubber, by mouse, from left to right and back
+await page.evaluate(() => {
+  window.seen = { frames: new Set(), pictures: 0, ticks: 0, pose: 0 };
+  const { stage } = abut, render = stage.render.bind(stage), pose = stage.pose.bind(stage);
+  stage.pose = (...x) => {
+    const at = performance.now();
+    pose(...x);
+    seen.pose += performance.now() - at;
+    seen.posed = abut.shownFrame;
+    seen.fresh = true;
+  };
+  stage.render = (...x) => {
+    const drawn = render(...x);
+    seen.ticks++;
+    if (drawn && seen.fresh) seen.frames.add(abut.shownFrame), seen.pictures++, (seen.fresh = false);
+    return drawn;
+  };
 });
-console.log(`scrubbing: ${scrub.shown.toFixed(1)} places a second (${scrub.fetch.toFixed(1)} ms to fetch and pose one), ${scrub.drawn.toFixed(1)} pictures a second`);
+const line = await page.locator("#timeline").boundingBox(), seconds = 6;
+const y = line.y + 6, left = line.x + 70, width = line.width - 100, start = performance.now(), spentThen = spent();
+await page.mouse.move(left, y);
+await page.mouse.down();
+for (let part = 0; part < 1; ) {
+  part = (performance.now() - start) / (1000 * seconds);
+  const x = part < 0.5 ? 2 * part : 2 - 2 * part;
+  await page.mouse.move(left + width * (0.05 + 0.9 * x), y);
+}
+const passed = (performance.now() - start) / 1000, processor = spent() - spentThen;
+await page.mouse.up();
+const seen = await page.evaluate(() => ({ ...seen, frames: seen.frames.size, quality: abut.stage.quality.level, pixels: abut.stage.quality.pixels, software: abut.stage.software }));
+console.log(`scrubbing ${passed.toFixed(1)} s: ${(seen.pictures / passed).toFixed(1)} pictures a second of ${seen.frames} different frames, ` +
+  `${(seen.ticks / passed).toFixed(1)} turns of the page; poses ${(seen.pose / seen.pictures).toFixed(2)} ms; ` +
+  `${((1000 * processor) / seen.pictures).toFixed(1)} ms of processor time a picture (all processes); quality ${seen.quality}, pixels ${seen.pixels.toFixed(2)}${seen.software ? ", software GL" : ""}`);
+
+// the parts of a picture, one after another
+const one = await page.evaluate(async () => {
+  const sum = { fetch: 0, pose: 0, draw: 0 }, n = 40, { motion, stage } = abut, gl = stage.renderer.getContext();
+  for (let i = 0; i < n; i++) {
+    const k = (i * 7919 + 13) % motion.frames, a = performance.now();
+    await motion.glance(k);
+    const b = performance.now(), frame = motion.frame(k);
+    stage.pose(frame);
+    stage.pose(frame);
+    const c = performance.now();
+    stage.invalidate();
+    stage.render();
+    gl.finish();
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+    const d = performance.now();
+    sum.fetch += (b - a) / n, sum.pose += (c - b) / (2 * n), sum.draw += (d - c) / n;
+  }
+  return sum;
+});
+console.log(`one picture: fetched in ${one.fetch.toFixed(1)} ms, posed in ${one.pose.toFixed(2)} ms, drawn in ${one.draw.toFixed(1)} ms`);
+await page.waitForTimeout(1200);
 const play = await page.evaluate(async () => {
   abut.seek(100);
   await new Promise((d) => setTimeout(d, 500));
-  const drawn = abut.stage.drawn, start = performance.now();
+  const { pictures } = seen, begin = performance.now();
   abut.play();
   await new Promise((d) => setTimeout(d, 4000));
   abut.pause();
-  return (abut.stage.drawn - drawn) / ((performance.now() - start) / 1000);
+  return (seen.pictures - pictures) / ((performance.now() - begin) / 1000);
 });
 console.log(`playing: ${play.toFixed(1)} pictures a second`);
-await page.screenshot({ path: "large.png" });
+await page.waitForTimeout(2500);
+const rest = await page.evaluate(() => ({ contacts: abut.contacts.length, shown: abut.overlay.shown }));
+console.log(`at rest: ${rest.contacts} contacts, ${rest.shown.forces} forces drawn`);
+if (picture) await page.screenshot({ path: picture });
 await browser.close();
 server.kill();

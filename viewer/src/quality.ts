@@ -1,0 +1,61 @@
+// How finely is drawn. What rests gets everything; what moves gets as much as fits into a thirtieth of a second, found out by
+// looking at the time between pictures: first the shadows go, then edges and fine meshes, then pixels.
+const LONGEST_MS = 36; // a thirtieth of a second and some jitter of the timer
+const RESTS_AFTER_MS = 450;
+const LOOKED_AT = 6; // pictures that are averaged before something changes
+const PIXELS_LEAST = 0.4;
+
+export class Quality {
+  level = 0; // of what moves: 0 all, 1 no shadows, 2 plain
+  pixels = 1; // of the picture's ratio, while plain
+  moving = false;
+  private held = new Set<string>(); // what moves until it is let go: the scrubber, the camera, the run
+  private movedAt = -1e9;
+  private sum = 0;
+  private count = 0;
+
+  // Where the processor draws, what moves begins without shadows, and many bodies plainly.
+  reset(software: boolean, many: boolean) {
+    this.level = software ? (many ? 2 : 1) : 0;
+    this.pixels = software && many ? 0.6 : 1;
+    this.sum = this.count = 0;
+  }
+  // The scrubber is dragged, the camera turned, the run played: that is motion, however slowly the pictures come. True: the looks change.
+  hold(what: string, on: boolean, now: number): boolean {
+    if (on) this.held.add(what);
+    else this.held.delete(what);
+    const before = this.moving;
+    this.movedAt = now;
+    if (on) this.moving = true;
+    return this.moving !== before;
+  }
+  // Something has moved. A single change, as a click makes, does not count as motion. True: the looks change.
+  moved(now: number): boolean {
+    const follows = now - this.movedAt < 250, before = this.moving;
+    this.movedAt = now;
+    if (follows) this.moving = true;
+    return this.moving !== before;
+  }
+  // Once a tick, with the time since the one before. True: the looks change.
+  tick(now: number, passed: number): boolean {
+    if (!this.moving) return false;
+    if (!this.held.size && now - this.movedAt > RESTS_AFTER_MS) {
+      this.moving = false;
+      this.sum = this.count = 0;
+      return true;
+    }
+    if (passed > 1000) return false; // the tab was hidden
+    this.sum += passed;
+    if (++this.count < LOOKED_AT) return false;
+    const mean = this.sum / this.count;
+    this.sum = this.count = 0;
+    if (mean <= LONGEST_MS) return false;
+    if (this.level < 2) this.level++;
+    else if (this.pixels > PIXELS_LEAST) this.pixels = Math.max(PIXELS_LEAST, 0.8 * this.pixels);
+    else return false;
+    return true;
+  }
+  get now(): number {
+    return this.moving ? this.level : 0;
+  }
+}
