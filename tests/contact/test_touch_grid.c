@@ -250,12 +250,15 @@ typedef struct wanted {
     int dimension, squares;
     cell corners[MOST]; /* 0D: the point; 1D: both ends; 2D: where its border turns */
     int corner_count;
-    bool found;
+    cell at; /* a cell of that dimension */
+    bool needed, found;
 } wanted;
 
 typedef struct oracle {
     int32_t a[CELLS], b[CELLS]; /* places in both, in the frame of A */
     int component[CELLS];
+    const shape *shape[2];
+    int offset[2][3];
     wanted wanted[MOST];
     int count;
     bool overlap;
@@ -291,6 +294,7 @@ static void measure(const oracle *o, wanted *w, int component) {
     for (int n = 0; n < CELLS; n++) {
         cell c = cell_of(n);
         if (o->component[n] != component || dimension_of(c) != w->dimension) continue;
+        w->at = c;
         if (w->dimension == 0) put_corner(w, c);
         if (w->dimension == 2) w->squares++, put_square_corners(o, w, c);
         if (w->dimension != 1) continue;
@@ -317,8 +321,77 @@ static void spread(oracle *o, int from, int component) {
     }
 }
 
+/* ---- R */
+
+/* Octant `way` at a cell, whether solid i fills it: bit k of the number says on which side of axis k. */
+static bool fills(const oracle *o, int i, cell c, int way) {
+    for (int k = 0; k < 3; k++) {
+        if (!(c.x[k] & 1)) c.x[k] += way >> k & 1 ? 1 : -1;
+        c.x[k] -= 2 * o->offset[i][k];
+    }
+    return is_filled(o->shape[i], c);
+}
+
+static bool is_behind(const shape *s, int64_t face, int way) {
+    vec3 n;
+    abut_solid_face_loops(s->solid, face, &n, NULL);
+    int axis = axis_of(n);
+    return (vec3_at(n, axis) > 0) != (way >> axis & 1);
+}
+
+/* Whether H_i of a region (definition 1) holds the octant.  An edge with three of four quarters full is
+ * reflex; what is in front of its faces is then one quarter, that of the other solid, so that the half-spaces
+ * are the same whether they are taken from its own faces or from the other's. */
+static bool is_constrained(const oracle *o, const wanted *r, int i, int way) {
+    const shape *s = o->shape[i];
+    int32_t place = i ? r->b : r->a;
+    if (place % 4 == ABUT_ON_FACE - ABUT_ON_VERTEX) return is_behind(s, place / 4, way);
+    int64_t v[2], f[2];
+    abut_solid_edge(s->solid, place / 4, v, f);
+    int full = 0;
+    for (int k = 0; k < 8; k++) full += fills(o, i, r->at, k);
+    bool first = is_behind(s, f[0], way), second = is_behind(s, f[1], way);
+    return full > 4 ? first || second : first && second;
+}
+
+/* Whether region k lies in the closure of region `big`: one of the cells around its own belongs to that. */
+static bool is_adjacent(const oracle *o, int k, int big) {
+    for (int n = 0; n < 27; n++) {
+        cell c = o->wanted[k].at;
+        const int by[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        for (int axis = 0; axis < 3; axis++)
+            if (!(c.x[axis] & 1)) c.x[axis] += by[axis];
+        if (on_grid(c) && o->component[number_of(c)] == big) return true;
+    }
+    return false;
+}
+
+/* Whether octant `way` of solid i, next to region k, is left over. */
+static bool is_left(const oracle *o, int k, int i, int way) {
+    if (!fills(o, i, o->wanted[k].at, way)) return false;
+    for (int big = 0; big < o->count; big++) {
+        const wanted *r = &o->wanted[big];
+        if (r->dimension > o->wanted[k].dimension && r->needed && is_adjacent(o, k, big) &&
+            is_constrained(o, r, i, way))
+            return false;
+    }
+    return true;
+}
+
+static void choose(oracle *o) {
+    for (int dimension = 2; dimension >= 0; dimension--)
+        for (int k = 0; k < o->count; k++) {
+            if (o->wanted[k].dimension != dimension) continue;
+            o->wanted[k].needed = dimension == 2;
+            for (int n = 0; n < 16 && !o->wanted[k].needed; n++)
+                o->wanted[k].needed = is_left(o, k, n / 8, n % 8);
+        }
+}
+
 static void ask_oracle(oracle *o, const shape *a, const shape *b, const int offset[3]) {
     o->count = 0, o->overlap = false;
+    o->shape[0] = a, o->shape[1] = b;
+    for (int k = 0; k < 3; k++) o->offset[0][k] = 0, o->offset[1][k] = offset[k];
     for (int n = 0; n < CELLS; n++) {
         cell c = cell_of(n), in_b = c;
         for (int k = 0; k < 3; k++) in_b.x[k] -= 2 * offset[k];
@@ -334,6 +407,7 @@ static void ask_oracle(oracle *o, const shape *a, const shape *b, const int offs
         measure(o, &o->wanted[o->count], o->count);
         o->count++;
     }
+    choose(o);
 }
 
 /* ---- comparison */
@@ -373,7 +447,8 @@ static bool same_corners(const abut_touch *t, const abut_touch_region *r, const 
 static bool fits(const abut_touch *t, const abut_touch_region *r, const wanted *w, pose move, bool swap) {
     return !w->found && place_number(swap ? r->b : r->a) == w->a &&
            place_number(swap ? r->a : r->b) == w->b && r->dimension == w->dimension &&
-           fabs(r->area - w->squares * unit * unit) < 16 * epsilon && same_corners(t, r, w, move);
+           r->needed == w->needed && fabs(r->area - w->squares * unit * unit) < 16 * epsilon &&
+           same_corners(t, r, w, move);
 }
 
 /* The hull of a region holds its corners: each is a mean of contact points, so none is farther along any way.
@@ -413,13 +488,14 @@ static void check(oracle *o, const shape *a, const shape *b, const int offset[3]
 }
 
 typedef struct tally {
-    long touching, penetrating, apart, regions[3], kinds[3][3];
+    long touching, penetrating, apart, regions[3], needed[3], kinds[3][3];
 } tally;
 
 static void count(tally *n, const oracle *o) {
     n->penetrating += o->overlap, n->touching += o->count > 0, n->apart += !o->overlap && o->count == 0;
     for (int i = 0; i < o->count; i++)
-        n->regions[o->wanted[i].dimension]++, n->kinds[o->wanted[i].a % 4][o->wanted[i].b % 4]++;
+        n->regions[o->wanted[i].dimension]++, n->needed[o->wanted[i].dimension] += o->wanted[i].needed,
+            n->kinds[o->wanted[i].a % 4][o->wanted[i].b % 4]++;
 }
 
 /* As they stand, exchanged, and after a random rigid motion of both. */
@@ -448,8 +524,10 @@ static void every_region_is_exact(void **state) {
     }
     print_message("%ld configurations touch, %ld overlap, %ld are apart; %ld points, %ld lines, %ld areas\n",
                   n.touching, n.penetrating, n.apart, n.regions[0], n.regions[1], n.regions[2]);
+    print_message("needed: %ld points, %ld lines, %ld areas\n", n.needed[0], n.needed[1], n.needed[2]);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) assert_true(n.kinds[i][k] > 100);
+    for (int k = 0; k < 3; k++) assert_true(n.needed[k] > 100 && (k == 2 || n.needed[k] < n.regions[k]));
     for (int i = 0; i < many; i++)
         abut_touch_solid_free(NULL, shapes[i].ready), abut_solid_free(NULL, shapes[i].solid);
     test_free(o), test_free(shapes);
