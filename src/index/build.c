@@ -386,7 +386,8 @@ static abut_status make_block(const assembly *a, box bounds, abut_index **out) {
     head.nodes = aligned(sizeof head);
     /* a large block of the usual allocators begins 16 bytes behind a page: then a step is a cache line */
     head.steps = aligned(head.nodes + (uint64_t)l.count * sizeof(index_node)) + 48;
-    if (good) head.step_count = index_number_steps(l.nodes, a->space_count, number);
+    if (good) head.step_count = index_number_steps(context, l.nodes, a->space_count, number);
+    if (head.step_count < 0) good = false;
     head.links = aligned(head.steps + (uint64_t)head.step_count * sizeof(index_step));
     head.face_pieces = aligned(head.links + (uint64_t)head.step_count * sizeof(index_links));
     head.piece_corners = aligned(head.face_pieces + ((uint64_t)solid->face_count + 1) * sizeof(int32_t));

@@ -141,9 +141,10 @@ int32_t index_side(const abut_index *index, vec3 x);
 
 /* ---- steps (walk.c) */
 
-/* Numbers the nodes that begin a step, in their order: number[node], -1 for others.  Returns how many; the
- * first `count` nodes are those of dimension 3. */
-int64_t index_number_steps(const index_node *nodes, int64_t count, int32_t *number);
+/* Numbers the nodes that begin a step, each behind that which leads to it: number[node], -1 for others.
+ * Returns how many, -1 when memory is out; the first `count` nodes are those of dimension 3. */
+int64_t index_number_steps(const abut_context *context, const index_node *nodes, int64_t count,
+                           int32_t *number);
 /* Writes the plane of a node, or that of a child which may be a leaf, into a lane of a step. */
 void index_put_plane(index_step *s, int lane, plane p, bool holds_face);
 void index_put_child(index_step *s, int lane, const index_node *nodes, int32_t child);

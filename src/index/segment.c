@@ -110,6 +110,14 @@ static void add_face_parts(sweep *s, int32_t face, double t0, double t1, double 
     }
 }
 
+/* Whether x is no farther than reach from the segment a b. */
+static bool is_within(vec3 x, vec3 a, vec3 b, double reach) {
+    vec3 way = vec3_sub(b, a), from = vec3_sub(x, a);
+    double t = vec3_dot(from, way) / vec3_length2(way);
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    return vec3_length2(vec3_axpy(from, -t, way)) <= reach * reach;
+}
+
 static void add_face(sweep *s, int32_t face) {
     const solid_face *f = &solid_faces(s->solid)[face];
     double d = plane_distance(f->plane, s->from), slope = vec3_dot(f->plane.n, s->along);
@@ -132,10 +140,13 @@ static void add_face(sweep *s, int32_t face) {
     for (int32_t l = 0; l < f->loops; l++) {
         const solid_loop *loop = &solid_loops(s->solid)[f->first_loop + l];
         int32_t c = loop->coedge;
-        for (int32_t k = 0; k < loop->count; k++, c = coedges[c].next) {
-            double t;
-            if (index_edge_distance2(s->solid, coedges[c].edge, middle, &t) <= reach * reach)
-                segment_note(s, index_leaf(INDEX_EDGE, coedges[c].edge));
+        vec3 a = solid_position(s->solid, coedges[c].vertex);
+        for (int32_t k = 0; k < loop->count; k++) {
+            int32_t edge = coedges[c].edge;
+            c = coedges[c].next;
+            vec3 b = solid_position(s->solid, coedges[c].vertex);
+            if (is_within(middle, a, b, reach)) segment_note(s, index_leaf(INDEX_EDGE, edge));
+            a = b;
         }
     }
     if (t1 - t0 < 1e-6) { /* it crosses: one look is enough */

@@ -11,7 +11,7 @@
 #include "index/segment.h"
 #include "index/step.h"
 
-enum { DEPTH = 128, WAITING = 16 };
+enum { DEPTH = 128, RING = 128, WAITING = 16 };
 
 void segment_note(segment_sweep *s, int32_t leaf) {
     for (int i = s->found_count - 1; i >= 0 && i >= s->found_count - 32; i--)
@@ -71,18 +71,24 @@ typedef struct glide {
     float wide;              /* farther from a plane than this, the floats are right about the side */
     double first, span;      /* the parameter of the segment is first + t span */
     bool certain;            /* no plane is as near as that to t = 0 */
-    float_stop *stack;
-    int top;
+    float_stop *ring; /* parts that wait, first in, first out: while one is looked at, the next are fetched */
+    uint32_t head, tail;    /* counted on and on */
     const index_step *step; /* the one that does not decide, its number, distances and slopes */
     int32_t number;
     float d[4], slope[4];
-    stop wait[WAITING];
+    stop wait[WAITING]; /* code: 4 step + lane */
     int waiting;
 } glide;
 
 static void glide_down(glide *g, float_stop here);
 
+/* Looks at all that wait: their nodes are fetched first. */
 static void flush(glide *g) {
+    for (int i = 0; i < g->waiting; i++) {
+        int32_t *code = &g->wait[i].code;
+        *code = index_links_of(g->s->index)[*code / 4].on[*code % 4];
+        if (*code >= 0) INDEX_PREFETCH(&index_nodes(g->s->index)[*code]);
+    }
     for (int i = 0; i < g->waiting && !g->s->full; i++) find_in_plane(g->s, g->wait[i]);
     g->waiting = 0;
 }
@@ -91,22 +97,23 @@ static void push(glide *g, int32_t code, float t0, float t1) {
     if (code < 0) {
         if (code < INDEX_IN) segment_note(g->s, code);
         if (t0 == 0 && g->s->start == SEGMENT_UNKNOWN && g->certain) g->s->start = code;
-    } else if (g->top < DEPTH) {
+    } else if (g->tail - g->head < RING) {
         INDEX_PREFETCH(&g->steps[code]);
-        g->stack[g->top++] = (float_stop){code, t0, t1};
-    } else {
-        float_stop *stack = g->stack;
-        int top = g->top;
+        g->ring[g->tail++ % RING] = (float_stop){code, t0, t1};
+    } else { /* a full ring is continued in another one */
+        glide saved = *g;
         glide_down(g, (float_stop){code, t0, t1});
-        g->stack = stack, g->top = top;
+        g->ring = saved.ring, g->head = saved.head, g->tail = saved.tail;
+        g->step = saved.step, g->number = saved.number;
+        memcpy(g->d, saved.d, sizeof g->d), memcpy(g->slope, saved.slope, sizeof g->slope);
     }
 }
 
-/* What is in a plane waits until all planes are known, while its nodes are fetched. */
-static void wait_in_plane(glide *g, int32_t code, double t0, double t1) {
-    if (code >= 0) INDEX_PREFETCH(&index_nodes(g->s->index)[code]);
+/* What is in a plane waits, while its link is fetched. */
+static void wait_in_plane(glide *g, int lane, double t0, double t1) {
     if (g->waiting == WAITING) flush(g);
-    g->wait[g->waiting++] = (stop){code, t0, t1};
+    INDEX_PREFETCH(&index_links_of(g->s->index)[g->number]);
+    g->wait[g->waiting++] = (stop){4 * g->number + lane, t0, t1};
 }
 
 /* Where the thick segment enters and leaves the plane of a lane; what lies in the plane is looked at. */
@@ -120,8 +127,7 @@ static void cross(glide *g, int lane, float t0, float t1, float *enter, float *l
     }
     if (*enter == 0) g->certain = false;
     if (!step_holds_face(g->step, lane)) return;
-    wait_in_plane(g, index_links_of(g->s->index)[g->number].on[lane], g->first + (double)*enter * g->span,
-                  g->first + (double)*leave * g->span);
+    wait_in_plane(g, lane, g->first + (double)*enter * g->span, g->first + (double)*leave * g->span);
 }
 
 /* The part t0 .. t1 goes to one side of the node: through the plane of the child there to one or both ends.
@@ -141,7 +147,7 @@ static void take_side(glide *g, int side, float t0, float t1) {
     push(g, index_end(g->step, 2 * side + near), t0, leave);
 }
 
-/* The step at hand does not lead one way.  What comes first goes onto the stack last. */
+/* The step at hand does not lead one way. */
 static void take_both(glide *g, int above, int below, float t0, float t1) {
     if ((above | below) & 1) {
         take_side(g, below & 1, t0, t1);
@@ -162,29 +168,26 @@ static const int8_t ways[8][8] = {{-1, -1, -1, 0, -1, -1, -1, 0}, {-1, -1, -1, 0
                                   {-1, 1, -1, 0, -1, 1, -1, 0},   {3, 1, 3, 0, 2, 1, 2, 0}};
 
 static void glide_down(glide *g, float_stop here) {
-    float_stop stack[DEPTH];
-    g->stack = stack, g->top = 0;
+    float_stop ring[RING];
+    g->ring = ring, g->head = g->tail = 0;
     push(g, here.step, here.t0, here.t1);
-    while (g->top && !g->s->full) {
-        here = stack[--g->top];
-        while (here.step >= 0) {
-            const index_step *s = &g->steps[here.step];
-            four x = step_row(s, 0), y = step_row(s, 1), z = step_row(s, 2);
-            four d = (x * g->from[0] + y * g->from[1]) + (z * g->from[2] - step_row(s, 3));
-            four slope = (x * g->along[0] + y * g->along[1]) + z * g->along[2];
-            four at = d + 0.5f * (here.t0 + here.t1) * slope,
-                 reach = four_absolute(0.5f * (here.t1 - here.t0) * slope) + g->wide;
-            int above = four_signs(reach - at) & 7, below = four_signs(reach + at) & 7;
-            int way = ways[below][above];
-            if (way < 0) {
-                g->step = s, g->number = here.step;
-                memcpy(g->d, &d, sizeof d), memcpy(g->slope, &slope, sizeof slope);
-                take_both(g, above, below, here.t0, here.t1);
-                break;
-            }
-            here.step = index_end(s, way);
+    while (g->head != g->tail && !g->s->full) {
+        here = ring[g->head++ % RING];
+        const index_step *s = &g->steps[here.step];
+        four x = step_row(s, 0), y = step_row(s, 1), z = step_row(s, 2);
+        four d = (x * g->from[0] + y * g->from[1]) + (z * g->from[2] - step_row(s, 3));
+        four slope = (x * g->along[0] + y * g->along[1]) + z * g->along[2];
+        four at = d + 0.5f * (here.t0 + here.t1) * slope,
+             reach = four_absolute(0.5f * (here.t1 - here.t0) * slope) + g->wide;
+        int above = four_signs(reach - at) & 7, below = four_signs(reach + at) & 7;
+        int way = ways[below][above];
+        if (way >= 0) {
+            push(g, index_end(s, way), here.t0, here.t1);
+        } else {
+            g->step = s, g->number = here.step;
+            memcpy(g->d, &d, sizeof d), memcpy(g->slope, &slope, sizeof slope);
+            take_both(g, above, below, here.t0, here.t1);
         }
-        if (here.step < 0) push(g, here.step, here.t0, here.t1);
     }
 }
 

@@ -1,20 +1,45 @@
 /* Steps of two levels, made from the 3D nodes (index.h). */
 #include "index/index.h"
 
-int64_t index_number_steps(const index_node *nodes, int64_t count, int32_t *number) {
+/* The steps lie in clusters of four levels, at most 85 of them on one or two pages of memory, since a walk
+ * from the top waits for every page as it does for every line:
+ *
+ *     [root, its 4 ends, their 16, their 64] [the cluster of the first end below] ...
+ */
+enum { LEVELS = 4, CLUSTER = 85 };
+
+/* The nodes that begin the steps behind that of a node. */
+static int ends_of(const index_node *nodes, int32_t node, int32_t ends[4]) {
+    int count = 0;
+    for (int k = 0; k < 4; k++) {
+        int32_t child = nodes[node].child[k / 2 ? INDEX_BELOW : INDEX_ABOVE];
+        int32_t end = child >= 0 ? nodes[child].child[k % 2 ? INDEX_BELOW : INDEX_ABOVE] : child;
+        if (end < 0 || (count && ends[count - 1] == end)) continue; /* both ways through a leaf */
+        ends[count++] = end;
+    }
+    return count;
+}
+
+int64_t index_number_steps(const abut_context *context, const index_node *nodes, int64_t count,
+                           int32_t *number) {
+    ARRAY(int32_t) roots = {0};
     int64_t steps = 0;
     for (int64_t i = 0; i < count; i++) number[i] = -1;
-    number[0] = 0;
-    for (int64_t i = 0; i < count; i++) { /* children stand behind their parents */
-        if (number[i] < 0) continue;
-        number[i] = (int32_t)steps++;
-        for (int k = 0; k < 4; k++) {
-            int32_t child = nodes[i].child[k / 2 ? INDEX_BELOW : INDEX_ABOVE];
-            int32_t end = child >= 0 ? nodes[child].child[k % 2 ? INDEX_BELOW : INDEX_ABOVE] : child;
-            if (end >= 0) number[end] = 0;
-        }
+    bool good = array_push(context, &roots, 0);
+    while (good && roots.count) {
+        int32_t queue[CLUSTER] = {roots.data[--roots.count]}, ends[4];
+        int first = 0, last = 1;
+        for (int level = 0; level < LEVELS && good; level++)
+            for (int end = last; first < end && good; first++) {
+                number[queue[first]] = (int32_t)steps++;
+                int many = ends_of(nodes, queue[first], ends);
+                for (int k = 0; k < many && level + 1 < LEVELS; k++) queue[last++] = ends[k];
+                for (int k = many - 1; k >= 0 && level + 1 == LEVELS && good; k--)
+                    good = array_push(context, &roots, ends[k]);
+            }
     }
-    return steps;
+    array_free(context, &roots);
+    return good ? steps : -1;
 }
 
 void index_put_plane(index_step *s, int lane, plane p, bool holds_face) {
