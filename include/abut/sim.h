@@ -214,6 +214,8 @@ ABUT_API abut_mode abut_sim_mode(const abut_sim *run);
 ABUT_API double abut_sim_time(const abut_sim *run);
 ABUT_API int abut_sim_bodies(const abut_sim *run);
 ABUT_API int64_t abut_sim_steps(const abut_sim *run);
+/* How often the exact clock has evaluated accelerations, of any group of bodies. */
+ABUT_API int64_t abut_sim_evaluations(const abut_sim *run);
 ABUT_API int64_t abut_sim_event_count(const abut_sim *run, abut_event_kind kind);
 ABUT_API abut_motion abut_sim_motion(const abut_sim *run, int body);
 /* The contacts at the present time, with forces; the array lives until the next call on this run. */

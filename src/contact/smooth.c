@@ -66,12 +66,16 @@ static void find_edges(const abut_surface *surface, int patch, smooth_sample *s)
     }
 }
 
-/* Whether the surface bends away from its outside in all directions: the second fundamental form with the
- * normal c_u x c_v is negative definite. */
-static bool bends_away(const abut_partials *p) {
+/* Whether the surface bends away from its outside in all directions (the second fundamental form with the
+ * normal c_u x c_v is negative definite), or at least in none towards it, but for rounding. */
+static void see_bend(smooth_samples *all, const abut_partials *p) {
     vec3 n = vec3_cross(p->u, p->v);
     double uu = vec3_dot(n, p->uu), uv = vec3_dot(n, p->uv), vv = vec3_dot(n, p->vv);
-    return uu + vv < 0 && uu * vv > uv * uv;
+    double rounding = 1e-13 * vec3_length(n) *
+                      (vec3_length(p->c) + vec3_length(p->uu) + vec3_length(p->uv) + vec3_length(p->vv));
+    double mean = (uu + vv) / 2, half = (uu - vv) / 2;
+    all->convex &= uu + vv < 0 && uu * vv > uv * uv;
+    all->bulges &= mean + sqrt(half * half + uv * uv) <= rounding;
 }
 
 static abut_status sample_patches(const abut_context *context, contact_shape *shape, abut_error *error) {
@@ -94,12 +98,15 @@ static abut_status sample_patches(const abut_context *context, contact_shape *sh
     all->samples = mem_calloc(context, (size_t)total, sizeof *all->samples);
     if (!all->samples) return fail_memory(error);
     all->first[patches] = total;
-    all->convex = true;
+    all->convex = all->bulges = true;
     for (int i = 0; i < patches; i++) {
         sample_domain(surface, i, &s);
         for (int k = 0; k < s.count; k++) {
             abut_partials p;
-            all->convex &= abut_surface_evaluate(surface, i, s.at[k][0], s.at[k][1], 2, &p) && bends_away(&p);
+            if (abut_surface_evaluate(surface, i, s.at[k][0], s.at[k][1], 2, &p))
+                see_bend(all, &p);
+            else
+                all->convex = all->bulges = false;
             smooth_sample *to = &all->samples[all->first[i] + k];
             *to = (smooth_sample){vec3_sub(p.c, shape->center), s.at[k][0], s.at[k][1], {-1, -1}};
             find_edges(surface, i, to);

@@ -25,7 +25,8 @@ struct smooth_samples {
     double *spacing; /* in parameters: neighbouring samples are no farther apart */
     double *pitch;   /* metres: every point of the patch is about as near to a sample */
     int32_t patch_count;
-    bool convex; /* strictly, at every sample: against another convex body no place can appear */
+    bool convex; /* strictly, at every sample */
+    bool bulges; /* convex or flat, at every sample */
 };
 
 /* Fills the tree, the samples, bounds and radius of a shape that is a surface. */

@@ -87,7 +87,7 @@ abut_status ode_start(ode *o, double t, const double *y, abut_error *error) {
     if (status != ABUT_OK)
         return fail(error, status, "the motion cannot start at t = %.17g: %s", t, abut_status_text(status));
     o->h = o->config.first_step > 0 ? o->config.first_step : guess_step(o);
-    o->last_error = 1e-4, o->was_rejected = false, o->used = 0;
+    o->last_error = 1e-4, o->was_rejected = false, o->used = 0, o->waits = false;
     return ABUT_OK;
 }
 
@@ -183,7 +183,7 @@ static abut_status try_step(ode *o, double t_new, double h, double *error) {
     *error = error_of(o, h);
     if (!(*error <= 1)) return ABUT_OK;
     status = finish_point(o, t_new, h);
-    if (status != ABUT_OK || o->config.no_dense) return status;
+    if (status != ABUT_OK || o->config.no_dense || o->config.lazy_dense) return status;
     memcpy(o->y_old, o->trial, (size_t)o->size * sizeof(double)); /* stages overwrite `trial` */
     status = stages(o, h, 13, 16);
     memcpy(o->trial, o->y_old, (size_t)o->size * sizeof(double));
@@ -194,16 +194,47 @@ static void accept(ode *o, double t_new, double h, double error) {
     bool five = o->config.method == ODE_DP5;
     double factor = growth(o, error);
     if (o->was_rejected) factor = fmin(factor, 1.0);
-    if (!o->config.no_dense || five) make_dense(o, h);
+    o->waits = o->config.lazy_dense && !five;
+    if (five || !(o->config.no_dense || o->waits)) make_dense(o, h);
     memcpy(o->y_old, o->y, (size_t)o->size * sizeof(double));
     memcpy(o->y, o->trial, (size_t)o->size * sizeof(double));
-    memcpy(o->k[0], o->k[five ? 6 : 12], (size_t)o->size * sizeof(double));
+    if (!o->waits) memcpy(o->k[0], o->k[five ? 6 : 12], (size_t)o->size * sizeof(double));
     o->t_old = o->t, o->t = t_new;
     o->last_error = fmax(error, 1e-4), o->was_rejected = false;
     o->h = h * factor, o->steps++;
 }
 
+static void swap_ends(ode *o) {
+    double *y = o->y, t = o->t;
+    o->y = o->y_old, o->y_old = y;
+    o->t = o->t_old, o->t_old = t;
+}
+
+abut_status ode_make_dense(ode *o, abut_error *error) {
+    if (!o->waits) return ABUT_OK;
+    double h = o->t - o->t_old;
+    size_t bytes = (size_t)o->size * sizeof(double);
+    swap_ends(o); /* the stages start from the old end */
+    abut_status status = stages(o, h, 13, 16);
+    memcpy(o->trial, o->y_old, bytes);
+    if (status == ABUT_OK) make_dense(o, h);
+    swap_ends(o);
+    memcpy(o->k[0], o->k[12], bytes);
+    o->waits = false;
+    if (status == ABUT_OK) return ABUT_OK;
+    return fail(error, status, "no interpolant for the step that ended at t = %.17g: %s", o->t,
+                abut_status_text(status));
+}
+
+void ode_middle(const ode *o, double *y) {
+    double h = o->t - o->t_old;
+    for (int i = 0; i < o->size; i++)
+        y[i] = 0.5 * (o->y_old[i] + o->y[i]) + h / 8 * (o->k[0][i] - o->k[12][i]);
+}
+
 abut_status ode_step(ode *o, double end, abut_error *error) {
+    if (o->waits) memcpy(o->k[0], o->k[12], (size_t)o->size * sizeof(double));
+    o->waits = false;
     if (!(end > o->t))
         return fail(error, ABUT_INVALID, "the step ends at %.17g, which is not after t = %.17g", end, o->t);
     double proposal = o->h;

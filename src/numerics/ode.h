@@ -36,6 +36,7 @@ typedef struct ode_config {
     double first_step;   /* 0: estimated */
     double longest;      /* 0: none */
     bool no_dense;       /* saves three evaluations a step of DP853 */
+    bool lazy_dense;     /* DP853: they wait until ode_make_dense, which ode_dense then needs */
     int64_t budget;      /* steps, accepted or not, until ode_start: 10 million */
 } ode_config;
 ode_config ode_default_config(void);
@@ -52,7 +53,8 @@ typedef struct ode {
     double h;        /* proposal for the next step */
     double *y;       /* at t */
     double *y_old;
-    double *k[ODE_STAGES];    /* derivatives; k[0] is that at t */
+    double *k[ODE_STAGES];    /* derivatives; k[0] is that at t, or, while `waits`, at t_old: then k[12] is */
+    bool waits;               /* the last step has no interpolant yet */
     double *dense[ODE_DENSE]; /* coefficients of the interpolant */
     double *trial;
     double last_error;
@@ -69,6 +71,10 @@ abut_status ode_start(ode *o, double t, const double *y, abut_error *error);
 /* One accepted step towards `end` > t.  BUDGET: the steps are used up; FAILED (or f's own status): the step
  * became too small to move t. */
 abut_status ode_step(ode *o, double end, abut_error *error);
+/* The interpolant of the last step, if it waits. */
+abut_status ode_make_dense(ode *o, abut_error *error);
+/* y in the middle of the last step, while its interpolant waits, by the cubic through both ends: order 4. */
+void ode_middle(const ode *o, double *y);
 /* y and dy/dt of the interpolant at t_old <= t <= o->t. */
 void ode_dense(const ode *o, double t, double *y);
 void ode_dense_rate(const ode *o, double t, double *dydt);

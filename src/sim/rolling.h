@@ -26,6 +26,7 @@ struct rolling {
     bool ready;   /* the integrator has its memory */
     bool running; /* and goes on from its last step */
     bool base_known;
+    double time; /* of the state that the bodies have */
     double y[ROLLING_NUMBERS];
     double counted[2];                  /* energy of y that is in the books */
     double monitored[ROLLING_MONITORS]; /* at the start of the step */

@@ -6,22 +6,27 @@
  *   apart     it is new, but the bodies do not overlap there: the near pairs are collected again
  *   overlaps  the step is cut at the latest time at which they do not, found by bisection
  *
- * Strictly convex bodies have no such places, and none is searched. */
+ * A strictly convex body and one that is convex or flat have no such places, and none is searched. */
 #include "sim/rolling.h"
 
 static const contact_shape *shape_of(const exact *x, int local) {
     return &x->model->bodies[x->bodies[local]].shape;
 }
 
-static bool is_convex(const contact_shape *s) {
-    if (s->shape.kind == ABUT_SHAPE_SURFACE) return s->smooth->convex;
+/* Convex, or flat at places. */
+static bool bulges(const contact_shape *s) {
+    if (s->shape.kind == ABUT_SHAPE_SURFACE) return s->smooth->bulges;
     return s->shape.kind != ABUT_SHAPE_CAVITY;
+}
+
+static bool is_convex(const contact_shape *s) {
+    return s->shape.kind == ABUT_SHAPE_SURFACE && s->smooth->convex;
 }
 
 static bool can_appear(const exact *x, const exact_pair *p) {
     const contact_shape *a = shape_of(x, p->a), *b = shape_of(x, p->b);
     bool smooth = a->shape.kind == ABUT_SHAPE_SURFACE || b->shape.kind == ABUT_SHAPE_SURFACE;
-    return smooth && !(is_convex(a) && is_convex(b));
+    return smooth && !((is_convex(a) && bulges(b)) || (bulges(a) && is_convex(b)));
 }
 
 bool rolling_can_appear(const exact *x) {

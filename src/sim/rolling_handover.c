@@ -126,7 +126,7 @@ static abut_status prepare(exact *x, bool *fine, abut_error *error) {
 }
 
 abut_status rolling_ready(exact *x, bool *ready, abut_error *error) {
-    *ready = x->rolling_goes_on && x->rolling->integrator.t == x->time; /* not after time stepping */
+    *ready = x->rolling_goes_on && x->rolling->time == x->time; /* not after time stepping */
     abut_status status = *ready ? ABUT_OK : prepare(x, ready, error);
     if (status == ABUT_OK && *ready) {
         exact_measure_speed(x);
@@ -141,10 +141,8 @@ abut_status rolling_ready(exact *x, bool *ready, abut_error *error) {
         *ready = x->clear > 0;
     }
     if (status != ABUT_OK) return status;
-    if (!*ready) {
-        x->rolling_goes_on = false;
-        return end(x, error);
-    }
+    x->rolling_goes_on = *ready;
+    if (!*ready) return end(x, error);
     if (x->rolls) return ABUT_OK;
     x->rolls = true;
     x->rolling_body[0] = x->bodies[x->contacts.data[0].a];

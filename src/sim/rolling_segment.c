@@ -2,41 +2,34 @@
  * the general clock is, through eight places of the step. */
 #include "sim/rolling.h"
 
-static double basis(int k, double x) {
-    double value = 1;
-    for (int i = 1; i <= k; i++) value *= i & 1 ? x : 1 - x;
-    return value;
-}
+/* The inverse of the matrix of the basis 1, x, x (1 - x), x^2 (1 - x), ... at x = 0, 1/7, ..., 1. */
+static const double coefficients[ABUT_SEGMENT_COEFFICIENTS][ABUT_SEGMENT_COEFFICIENTS] = {
+    {1, 0, 0, 0, 0, 0, 0, 0},
+    {-1, 0, 0, 0, 0, 0, 0, 1},
+    {-1029.0 / 60, 2940.0 / 60, -4410.0 / 60, 4900.0 / 60, -3675.0 / 60, 1764.0 / 60, -490.0 / 60, 0},
+    {1029.0 / 60, -3430.0 / 60, 6174.0 / 60, -8575.0 / 60, 8575.0 / 60, -6174.0 / 60, 3430.0 / 60,
+     -1029.0 / 60},
+    {33614.0 / 360, -158466.0 / 360, 324135.0 / 360, -384160.0 / 360, 288120.0 / 360, -129654.0 / 360,
+     26411.0 / 360, 0},
+    {-33614.0 / 360, 184877.0 / 360, -453789.0 / 360, 672280.0 / 360, -672280.0 / 360, 453789.0 / 360,
+     -184877.0 / 360, 33614.0 / 360},
+    {-117649.0 / 720, 705894.0 / 720, -1764735.0 / 720, 2352980.0 / 720, -1764735.0 / 720, 705894.0 / 720,
+     -117649.0 / 720, 0},
+    {117649.0 / 720, -823543.0 / 720, 2470629.0 / 720, -4117715.0 / 720, 4117715.0 / 720, -2470629.0 / 720,
+     823543.0 / 720, -117649.0 / 720}};
 
-/* Solves for the coefficients that take the values at the eight nodes; `columns` values a node. */
+/* The coefficients that take the values at the eight nodes; `columns` values a node. */
 static void fit(double (*values)[2 * BODY_NUMBERS], int columns) {
     enum { N = ABUT_SEGMENT_COEFFICIENTS };
-    double m[N][N];
-    for (int i = 0; i < N; i++)
-        for (int k = 0; k < N; k++) m[i][k] = basis(k, (double)i / (N - 1));
-    for (int k = 0; k < N; k++) {
-        int pivot = k;
-        for (int i = k + 1; i < N; i++)
-            if (fabs(m[i][k]) > fabs(m[pivot][k])) pivot = i;
-        for (int j = 0; j < N; j++) {
-            double swap = m[k][j];
-            m[k][j] = m[pivot][j], m[pivot][j] = swap;
-        }
-        for (int j = 0; j < columns; j++) {
-            double swap = values[k][j];
-            values[k][j] = values[pivot][j], values[pivot][j] = swap;
-        }
-        for (int i = k + 1; i < N; i++) {
-            double f = m[i][k] / m[k][k];
-            for (int j = k; j < N; j++) m[i][j] -= f * m[k][j];
-            for (int j = 0; j < columns; j++) values[i][j] -= f * values[k][j];
+    for (int j = 0; j < columns; j++) {
+        double node[N];
+        for (int i = 0; i < N; i++) node[i] = values[i][j];
+        for (int k = 0; k < N; k++) {
+            double sum = 0;
+            for (int i = 0; i < N; i++) sum += coefficients[k][i] * node[i];
+            values[k][j] = sum;
         }
     }
-    for (int k = N - 1; k >= 0; k--)
-        for (int j = 0; j < columns; j++) {
-            for (int i = k + 1; i < N; i++) values[k][j] -= m[k][i] * values[i][j];
-            values[k][j] /= m[k][k];
-        }
 }
 
 static void put_motion(double *y, const motion *m) {

@@ -297,6 +297,7 @@ abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error) {
 double abut_sim_time(const abut_sim *run) { return run->state->time; }
 int abut_sim_bodies(const abut_sim *run) { return run->model->body_count; }
 int64_t abut_sim_steps(const abut_sim *run) { return run->state->steps; }
+int64_t abut_sim_evaluations(const abut_sim *run) { return run->evaluations; }
 int64_t abut_sim_event_count(const abut_sim *run, abut_event_kind kind) { return run->state->events[kind]; }
 
 abut_motion abut_sim_motion(const abut_sim *run, int body) {

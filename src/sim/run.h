@@ -85,6 +85,7 @@ struct abut_sim {
     spatial *accelerations;      /* of all bodies, at the present time */
     struct live_work *live;      /* the live clock; NULL: the exact one */
     struct run_auditor *auditor; /* audit.c; NULL until the first look */
+    int64_t evaluations;         /* of accelerations */
     bool started;                /* the contacts of time 0 have been found */
 };
 

@@ -110,6 +110,38 @@ static void test_dense_ends(void **unused) {
     }
 }
 
+/* An interpolant that was made later, or was left out in between, is the one made at once, to the last bit;
+ * the cubic in the middle has the error h^4 y'''' / 384 of Hermite's. */
+static void test_lazy_dense(void **unused) {
+    (void)unused;
+    ode now, late;
+    ode_config config = ode_default_config();
+    double y[2] = {1, 1}, a[2], b[2];
+    assert_int_equal(ode_init(&now, NULL, 2, &config, smooth, NULL, NULL), ABUT_OK);
+    config.lazy_dense = true;
+    assert_int_equal(ode_init(&late, NULL, 2, &config, smooth, NULL, NULL), ABUT_OK);
+    assert_int_equal(ode_start(&now, 0, y, NULL), ABUT_OK);
+    assert_int_equal(ode_start(&late, 0, y, NULL), ABUT_OK);
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(ode_step(&now, 100, NULL), ABUT_OK);
+        assert_int_equal(ode_step(&late, 100, NULL), ABUT_OK);
+        assert_true(now.t == late.t && late.waits);
+        double h = now.t - now.t_old, middle = now.t_old + h / 2;
+        ode_dense(&now, middle, a), ode_middle(&late, b);
+        double fourth = 24 / pow(1 + now.t_old, 5); /* of 1 / (1 + t), the largest of the step */
+        assert_true(fabs(a[1] - b[1]) <= h * h * h * h * fourth / 384 + 1e-9);
+        if (i % 3 == 0) continue;
+        assert_int_equal(ode_make_dense(&late, NULL), ABUT_OK);
+        for (int k = 0; k <= 8; k++) {
+            double t = now.t_old + k / 8.0 * h;
+            ode_dense(&now, t, a), ode_dense(&late, t, b);
+            assert_memory_equal(a, b, sizeof a);
+        }
+    }
+    assert_true(late.evaluations == now.evaluations - 3 * 3);
+    ode_free(&now), ode_free(&late);
+}
+
 /* ---- closed forms */
 
 static abut_status oscillate(void *user, double t, const double *y, double *dydt) {
@@ -489,11 +521,14 @@ static void test_memory(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),     cmocka_unit_test(test_order),   cmocka_unit_test(test_dense_ends),
-        cmocka_unit_test(test_oscillator), cmocka_unit_test(test_kepler),  cmocka_unit_test(test_rigid_body),
-        cmocka_unit_test(test_refusal),    cmocka_unit_test(test_bracket), cmocka_unit_test(test_monitor),
-        cmocka_unit_test(test_direction),  cmocka_unit_test(test_lu),      cmocka_unit_test(test_qr),
-        cmocka_unit_test(test_newton),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_tables),     cmocka_unit_test(test_order),
+        cmocka_unit_test(test_dense_ends), cmocka_unit_test(test_lazy_dense),
+        cmocka_unit_test(test_oscillator), cmocka_unit_test(test_kepler),
+        cmocka_unit_test(test_rigid_body), cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_bracket),    cmocka_unit_test(test_monitor),
+        cmocka_unit_test(test_direction),  cmocka_unit_test(test_lu),
+        cmocka_unit_test(test_qr),         cmocka_unit_test(test_newton),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
