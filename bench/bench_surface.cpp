@@ -6,8 +6,8 @@
  *     bench_surface [MILLISECONDS a row]
  *
  * Below, the rattleback of Kry's thesis (two Bezier patches) for a minute of the exact clock in contact
- * coordinates: times real time, and the time of one evaluation of the accelerations 
- * needs 18 of them, two of which look for events).  The thesis: 0.9 ms.
+ * coordinates: times real time, and the time of the run over the evaluations of the accelerations in it,
+ * which are counted: integrator, events and frames are in it.  The thesis: 0.9 ms an evaluation.
  *
  * CPU time of the best of several rounds, the two in turn, as the machine may be shared. */
 #include "abut/abut.h"

@@ -206,7 +206,7 @@ static abut_status make_step(exact *x, double start, double *h, const twist *bef
         if (status != ABUT_OK) return status;
         exact_mark_touching(x);
         make_path(x, start, limit);
-        double reached = exact_within_reach(x, start, start + limit);
+        double reached = rolling_within_known(x, start, exact_within_reach(x, start, start + limit));
         exact_event e = {.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
         /* many cuts in a row: time must go on; what overlaps then is audited and projected out */
         if (x->cuts < MOST_CUTS) e = exact_find_gap(x, start, reached);
