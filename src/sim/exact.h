@@ -166,6 +166,14 @@ void exact_near_move(const exact *x, exact_near *n);
 double exact_gap_rate(const exact *x, int a, int b, const contact_point *p);
 
 /* ---- exact_touch.c */
+/* Whether two places say the same thing: the same point, the same normal.  Where surfaces nearly conform the
+ * place of a smooth contact is known to a few epsilon only. */
+static inline bool exact_same_place(const exact *x, const near_pair *pair, const contact_point *p,
+                                    const contact_point *q) {
+    bool smooth = smooth_is_pair(pair);
+    return vec3_distance(p->at, q->at) <= (smooth ? 4 : 1e-2) * x->model->tolerance.touching &&
+           vec3_distance(p->normal, q->normal) <= (smooth ? 1e-4 : 1e-6);
+}
 /* The touching set at the placed state; old places keep their memory.  `generous`: within epsilon, as at the
  * start of a run; ahead > 0: and what can close within that time. */
 abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_error *error);

@@ -126,7 +126,6 @@ static abut_status drop_separating(exact *x, bool by_acceleration, abut_error *e
 }
 
 void exact_mark_touching(exact *x) {
-    double close = 1e-2 * x->model->tolerance.touching;
     for (int64_t i = 0; i < x->nears.count; i++) {
         exact_near *n = &x->nears.data[i];
         contact_point p;
@@ -136,8 +135,7 @@ void exact_mark_touching(exact *x) {
         n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
         for (int64_t k = 0; k < x->contacts.count && !n->touching; k++) {
             const group_contact *c = &x->contacts.data[k];
-            n->touching = c->a == n->a && c->b == n->b && vec3_distance(p.at, c->point.at) <= close &&
-                          vec3_distance(p.normal, c->point.normal) <= 1e-6;
+            n->touching = c->a == n->a && c->b == n->b && exact_same_place(x, &n->pair, &p, &c->point);
         }
     }
 }

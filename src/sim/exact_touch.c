@@ -20,12 +20,9 @@ static int64_t find_touch(const exact *x, int64_t old_count, const exact_near *n
 
 /* Two features that touch at the same place with the same normal say the same thing twice. */
 static bool said_already(const exact *x, int64_t first, const exact_near *n, const contact_point *p) {
-    double near = 1e-2 * x->model->tolerance.touching;
     for (int64_t i = first; i < x->contacts.count; i++) {
         const group_contact *c = &x->contacts.data[i];
-        if (c->a == n->a && c->b == n->b && vec3_distance(c->point.at, p->at) <= near &&
-            vec3_distance(c->point.normal, p->normal) <= 1e-6)
-            return true;
+        if (c->a == n->a && c->b == n->b && exact_same_place(x, &n->pair, &c->point, p)) return true;
     }
     return false;
 }
@@ -80,7 +77,8 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
     for (int64_t i = 0; i < old_count; i++) {
         exact_near n = {.a = x->contacts.data[i].a, .b = x->contacts.data[i].b};
         contact_point p;
-        if (rolling_follow(x, i, &n.pair, &p) && !add_touch(x, &n, &p, i)) return fail_memory(error);
+        if (!rolling_follow(x, i, &n.pair, &p) || said_already(x, old_count, &n, &p)) continue;
+        if (!add_touch(x, &n, &p, i)) return fail_memory(error);
     }
     for (int64_t i = 0; i < x->nears.count; i++) {
         exact_near *n = &x->nears.data[i];
