@@ -197,7 +197,8 @@ static double margin_of(const problem *q, const double *f) {
 
 bool reduced_accelerate(const reduced_pair *pair, const reduced_placed *p, const motion *base,
                         mat3 base_rotation, reduced_load *load) {
-    problem q = {.pair = pair, .p = p, .base = base, .base_rotation = base_rotation};
+    problem q; /* its rows are written before they are read */
+    q.pair = pair, q.p = p, q.base = base, q.base_rotation = base_rotation, q.count = 0;
     add_normal(&q);
     add_held(&q);
     const body_inertia *inertia[2] = {pair->body[0].inertia, pair->body[1].inertia};

@@ -38,6 +38,8 @@ struct rolling {
     reduced_state state;
     reduced_placed placed;
     reduced_load load;
+    double powers[2];
+    bool loaded; /* place, load and powers are those of the state that the integrator starts from */
 };
 
 /* Contact coordinates from the bodies and the place of the only touch; false where there are none. */

@@ -106,13 +106,22 @@ static bool is_on_its_way(const rolling *r) {
     return r->placed.curvature[0] * r->placed.curvature[1] > 0;
 }
 
-static abut_status derivative(void *user, double time, const double *y, double *dydt) {
-    rolling *r = user;
+/* Place and load of y; where the integrator starts they are known. */
+static abut_status load_state(rolling *r, double time, const double *y) {
+    bool loaded = r->loaded;
+    r->loaded = false;
+    if (loaded) return ABUT_OK;
     abut_status status = place_at(r, time, y, r->error);
     if (status == ABUT_OK && !is_on_its_way(r))
         status = fail(r->error, ABUT_FAILED, "the place of the contact ends at t = %.9g", time);
-    if (status == ABUT_OK) status = load_at(r, dydt + power_at(r), r->error);
+    return status == ABUT_OK ? load_at(r, r->powers, r->error) : status;
+}
+
+static abut_status derivative(void *user, double time, const double *y, double *dydt) {
+    rolling *r = user;
+    abut_status status = load_state(r, time, y);
     if (status != ABUT_OK) return status;
+    memcpy(dydt + power_at(r), r->powers, sizeof r->powers);
     const double *q = r->placed.rates;
     for (int i = 0; i < 4; i++) dydt[i] = q[i];
     dydt[4] = -r->state.psi.s * q[4], dydt[5] = r->state.psi.c * q[4];
@@ -170,17 +179,23 @@ static bool monitor_at(rolling *r, double time, double g[MONITORS]) {
     return true;
 }
 
-/* Whether nothing happens in the middle of the step, on a cubic that costs nothing, and at its end; the state
- * at the end is then placed.  Most steps are so, and need no interpolant. */
+/* Whether nothing happens in the middle of the step, on a cubic that costs nothing, and at its end, which the
+ * integrator evaluated last; the state at the end is then placed.  Most steps are so, and need no
+ * interpolant. */
 static bool is_uneventful(rolling *r, double t0, double t1) {
-    double g[2][MONITORS], powers[2], middle = t0 + (t1 - t0) / 2;
+    double g[2][MONITORS], powers[2];
     if (!r->integrator.waits) return false;
+    monitor_all(r, g[1]);
+    rolling end = *r;
     ode_middle(&r->integrator, r->y);
-    if (place_at(r, middle, r->y, NULL) != ABUT_OK || load_at(r, powers, NULL) != ABUT_OK) return false;
+    if (place_at(r, t0 + (t1 - t0) / 2, r->y, NULL) != ABUT_OK || load_at(r, powers, NULL) != ABUT_OK)
+        return false;
     monitor_all(r, g[0]);
-    if (!monitor_at(r, t1, g[1])) return false;
     for (int k = 0; k < MONITORS; k++)
         if ((r->monitored[k] > 0 && !(g[0][k] > 0)) || (g[0][k] > 0 && !(g[1][k] > 0))) return false;
+    *r = end;
+    r->x->prescribed[r->two] = r->pair.body[1].acceleration;
+    memcpy(r->y, r->integrator.y, (size_t)r->integrator.size * sizeof(double));
     memcpy(r->monitored, g[1], sizeof g[1]);
     return true;
 }
@@ -298,15 +313,15 @@ bool rolling_begin(rolling *r, exact *x) {
     find_places(r, e, m);
     r->base = *m[1], r->base_rotation = quat_matrix(r->base.rotation), r->base_known = true;
     r->running = false, r->time = x->time;
-    double powers[2];
     if (!reduced_coordinates(&r->pair, m[0], m[1], &r->state) ||
         !reduced_place(&r->pair, &r->state, &r->base, r->base_rotation, &r->placed))
         return false;
     find_starts(r, c);
     tell_point(r);
     pack(r, &r->state, r->y);
-    if (load_at(r, powers, NULL) != ABUT_OK) return false;
+    if (load_at(r, r->powers, NULL) != ABUT_OK) return false;
     monitor_all(r, r->monitored);
+    r->loaded = true;
     return true;
 }
 
@@ -384,9 +399,8 @@ static abut_status cross(rolling *r, exact_event *e, abut_error *error) {
             return ABUT_OK;
         }
     }
-    double powers[2];
     pack(r, &r->state, r->y);
-    if (place_at(r, r->x->time, r->y, NULL) != ABUT_OK || load_at(r, powers, NULL) != ABUT_OK) {
+    if (place_at(r, r->x->time, r->y, NULL) != ABUT_OK || load_at(r, r->powers, NULL) != ABUT_OK) {
         *e = (exact_event){EXACT_LEAVES, 0, r->x->time};
         return ABUT_OK;
     }
