@@ -29,8 +29,8 @@ bool patch_patch(const abut_surface *surface_a, const element *a, const motion *
                  const abut_surface *surface_b, const element *b, const motion *mb, double slack,
                  contact_point *out, bool *inside, patch_place *places);
 
-/* A patch (of the body that moves as ma) against a point or a line with an offset r (smooth_point.c); *t
- * receives the parameter of a line.  The normal points from b to a. */
+/* A patch (of the body that moves as ma) against a point or a line with an offset r, a circle of radius r, or
+ * a cavity (smooth_point.c); *t receives the parameter of a line.  The normal points from b to a. */
 bool patch_point(const abut_surface *surface, const element *patch, const motion *ma, const element *point,
                  const motion *mb, double slack, contact_point *out, bool *inside, patch_place *places,
                  double *t);

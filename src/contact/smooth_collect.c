@@ -94,7 +94,12 @@ static double distance_to(const element *e, vec3 x) {
     vec3 d = vec3_sub(x, e->p);
     if (e->kind == ELEMENT_PLANE) return vec3_dot(e->d, d);
     if (e->kind == ELEMENT_POINT) return vec3_length(d);
+    if (e->kind == ELEMENT_CAVITY) return e->r - vec3_length(d);
     double t = vec3_dot(e->d, d);
+    if (e->kind == ELEMENT_CIRCLE) {
+        double out = vec3_length(vec3_axpy(d, -t, e->d)) - e->r;
+        return sqrt(out * out + t * t);
+    }
     t = t < e->lo ? e->lo : t > e->hi ? e->hi : t;
     return vec3_length(vec3_axpy(d, -t, e->d));
 }
@@ -125,6 +130,8 @@ static bool visit_patch(void *user, int32_t patch) {
         distance[i] = distance_to(&c->e, pose_point(x_in_y, all->samples[first + i].at));
         if (distance[i] < distance[best]) best = i;
     }
+    /* the tree does not tell which patches are near the wall of a cavity */
+    if (c->e.kind == ELEMENT_CAVITY && distance[best] > c->reach + all->pitch[patch]) return true;
     if (!add_candidate(c, (candidate){patch, -1, first + best, 0, distance[best]})) return false;
     for (int i = 0; i < count; i++)
         if (i != best && is_least(all->samples + first, distance, count, i, all->spacing[patch]) &&
@@ -139,8 +146,9 @@ static bool visit_patch(void *user, int32_t patch) {
 static bool may_be_lower(const collector *c, const candidate *b) {
     const smooth_samples *all = c->x->smooth;
     const int32_t *nearest = map64_get(&c->known, key_of(b->i, b->j));
-    double sag = 0.25 * all->pitch[b->i];
-    return !all->convex && b->j < 0 && b == &c->candidates.data[*nearest] && b->distance <= sag + c->e.r;
+    bool offset = c->e.kind == ELEMENT_POINT || c->e.kind == ELEMENT_LINE;
+    double near = 0.25 * all->pitch[b->i] + (offset ? c->e.r : 0);
+    return !all->convex && b->j < 0 && b == &c->candidates.data[*nearest] && b->distance <= near;
 }
 
 /* The candidates that no neighbour beats become pairs. */
@@ -170,6 +178,8 @@ static box element_box(const collector *c, const element *e) {
     pose y_in_x = pose_relative(py, px);
     box b = box_empty();
     vec3 low = e->p, high = e->p;
+    if (e->kind == ELEMENT_CAVITY)
+        return (box){{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
     if (e->kind == ELEMENT_LINE) low = vec3_axpy(e->p, e->lo, e->d), high = vec3_axpy(e->p, e->hi, e->d);
     b = box_add_point(box_add_point(b, pose_point(y_in_x, low)), pose_point(y_in_x, high));
     return box_grow(b, e->r + c->reach);
@@ -178,6 +188,8 @@ static box element_box(const collector *c, const element *e) {
 static bool collect_elements(collector *c) {
     for (int i = 0; i < c->y->element_count; i++) {
         c->e = c->y->elements[i], c->f = c->y->features[i];
+        /* the points on the rim of a cylinder are for its flat ends on planes */
+        if (c->y->shape.kind == ABUT_SHAPE_CYLINDER && c->e.kind == ELEMENT_POINT) continue;
         if (c->e.kind == ELEMENT_PLANE) {
             vec3 n = quat_unrotate(c->mx->rotation, quat_rotate(c->my->rotation, c->e.d));
             vec3 p = vec3_add(c->my->center, quat_rotate(c->my->rotation, c->e.p));
@@ -265,7 +277,7 @@ static bool collect_surfaces(collector *c) {
 bool smooth_shapes_known(abut_shape_kind other) {
     return other == ABUT_SHAPE_NONE || other == ABUT_SHAPE_SURFACE || other == ABUT_SHAPE_HALFSPACE ||
            other == ABUT_SHAPE_SPHERE || other == ABUT_SHAPE_CAPSULE || other == ABUT_SHAPE_SOLID ||
-           other == ABUT_SHAPE_ELLIPSOID;
+           other == ABUT_SHAPE_ELLIPSOID || other == ABUT_SHAPE_CYLINDER || other == ABUT_SHAPE_CAVITY;
 }
 
 bool smooth_collect(const abut_context *context, const contact_shape *a, const motion *ma,

@@ -4,8 +4,9 @@
  *
  *     f = n . X, |X - p|^2 / 2, or |(X - p) - ((X - p) . d) d|^2 / 2
  *
- * is minimised: steps of -(H + l G)^-1 grad f, where G is the metric c_i . c_j, and l >= 0 makes the
- * smallest eigenvalue of G^-1 H at least a twentieth of the largest; halved while f does not fall. */
+ * (half the squared distance from a circle; minus that from the centre of a cavity) is minimised: steps of
+ * -(H + l G)^-1 grad f, where G is the metric c_i . c_j, and l >= 0 makes the smallest eigenvalue of G^-1 H
+ * at least a twentieth of the largest; halved while f does not fall. */
 #include "contact/patch.h"
 #include "contact/smooth.h"
 
@@ -15,12 +16,13 @@ enum { STEPS = 40, HALVINGS = 6 };
 typedef struct aim {
     element_kind kind;
     vec3 p, d;
+    double r;
 } aim;
 
 static aim seen_from(const motion *ms, const element *e, const motion *me) {
     vec3 p = vec3_add(me->center, quat_rotate(me->rotation, e->p));
     return (aim){e->kind, quat_unrotate(ms->rotation, vec3_sub(p, ms->center)),
-                 quat_unrotate(ms->rotation, quat_rotate(me->rotation, e->d))};
+                 quat_unrotate(ms->rotation, quat_rotate(me->rotation, e->d)), e->r};
 }
 
 /* f, its gradient, and its Hessian times v. */
@@ -29,12 +31,19 @@ static double height(const aim *a, vec3 x, vec3 *gradient) {
     *gradient = a->d;
     if (a->kind == ELEMENT_PLANE) return vec3_dot(a->d, d);
     if (a->kind == ELEMENT_LINE) d = vec3_axpy(d, -vec3_dot(d, a->d), a->d);
-    *gradient = d;
-    return vec3_length2(d) / 2;
+    if (a->kind == ELEMENT_CIRCLE) {
+        vec3 e = vec3_axpy(d, -vec3_dot(d, a->d), a->d);
+        double length = vec3_length(e);
+        if (length > 0) d = vec3_axpy(d, -a->r / length, e);
+    }
+    double sign = a->kind == ELEMENT_CAVITY ? -1 : 1;
+    *gradient = vec3_scale(d, sign);
+    return sign * vec3_length2(d) / 2;
 }
 
 static vec3 bend(const aim *a, vec3 v) {
     if (a->kind == ELEMENT_PLANE) return vec3_zero();
+    if (a->kind == ELEMENT_CAVITY) return vec3_neg(v);
     return a->kind == ELEMENT_LINE ? vec3_axpy(v, -vec3_dot(v, a->d), a->d) : v;
 }
 

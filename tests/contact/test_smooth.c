@@ -92,6 +92,36 @@ static void a_sphere_of_patches_is_a_sphere(void **state) {
     abut_surface_free(NULL, surface);
 }
 
+/* A cylinder of radius 0.5 and length 4 meets it with its mantle, its flat end and its rim; a cavity of
+ * radius 3 all around it. */
+static void a_cylinder_and_a_cavity_meet_it(void **state) {
+    (void)state;
+    abut_surface *surface = sphere_surface(1);
+    contact_shape ball = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface}),
+                  can = make((abut_shape){.kind = ABUT_SHAPE_CYLINDER, .radius = 0.5, .length = 4}),
+                  hollow = make((abut_shape){.kind = ABUT_SHAPE_CAVITY, .radius = 3});
+    for (int i = 0; i < 200; i++) {
+        motion at = anywhere(support_vec(&seed, 1));
+        vec3 n = vec3_unit(support_vec(&seed, 1)), side = vec3_unit(vec3_make(n.x, n.y, 0));
+        /* a point of its boundary and the normal there, in its own axes */
+        vec3 mantle = vec3_axpy(vec3_make(0, 0, random_range(&seed, -1.9, 1.9)), 0.5, side);
+        vec3 end = vec3_axpy(vec3_make(0, 0, 2), random_range(&seed, 0, 0.49), side);
+        vec3 rim = vec3_axpy(vec3_make(0, 0, 2), 0.5, side);
+        vec3 slope = vec3_unit(vec3_axpy(vec3_scale(side, random_range(&seed, 0.1, 1)),
+                                         random_range(&seed, 0.1, 1), vec3_make(0, 0, 1)));
+        const vec3 points[3] = {mantle, end, rim}, normals[3] = {side, {0, 0, 1}, slope};
+        for (int k = 0; k < 3; k++) {
+            vec3 normal = quat_rotate(at.rotation, normals[k]);
+            vec3 on = vec3_add(at.center, quat_rotate(at.rotation, points[k]));
+            check(&ball, &can, vec3_axpy(on, 1.05, normal), at, 0.05, normal);
+        }
+        check(&ball, &hollow, vec3_axpy(at.center, 1.9, n), at, 0.1, vec3_neg(n));
+        check(&ball, &hollow, vec3_axpy(at.center, 2.01, n), at, -0.01, vec3_neg(n));
+    }
+    contact_shape_free(NULL, &ball);
+    abut_surface_free(NULL, surface);
+}
+
 /* Two spheres of patches. */
 static void two_spheres_of_patches(void **state) {
     (void)state;
@@ -143,14 +173,12 @@ static motion advance(motion m, double h) {
 }
 
 /* Central differences with h = 1e-5: h^2 f'''/6 with f''' below 1e3 for these sizes, and rounding 1e-11. */
-static void rates_are_those_of_finite_differences(void **state) {
-    (void)state;
+static void check_rates(contact_shape rod) {
     abut_quadric q = abut_default_quadric(ABUT_PATCH_SPHERE);
     q.axes = (mat3){{1.2, 0, 0}, {0, 0.9, 0}, {0, 0, 1}};
     abut_surface *surface = NULL;
     if (abut_surface_quadric(NULL, &q, &surface, NULL) != ABUT_OK) fail_msg("no surface");
-    contact_shape egg = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface}),
-                  rod = make((abut_shape){.kind = ABUT_SHAPE_CAPSULE, .radius = 0.25, .length = 6});
+    contact_shape egg = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface});
     const double h = 1e-5;
     for (int i = 0; i < 200; i++) {
         motion a = anywhere(vec3_zero()), b = anywhere(vec3_scale(vec3_unit(support_vec(&seed, 1)), 1.6));
@@ -177,9 +205,17 @@ static void rates_are_those_of_finite_differences(void **state) {
     abut_surface_free(NULL, surface);
 }
 
+static void rates_are_those_of_finite_differences(void **state) {
+    (void)state;
+    check_rates(make((abut_shape){.kind = ABUT_SHAPE_CAPSULE, .radius = 0.25, .length = 6}));
+    check_rates(make((abut_shape){.kind = ABUT_SHAPE_CYLINDER, .radius = 0.6, .length = 1.2}));
+    check_rates(make((abut_shape){.kind = ABUT_SHAPE_CAVITY, .radius = 2.9}));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sphere_of_patches_is_a_sphere),
+        cmocka_unit_test(a_cylinder_and_a_cavity_meet_it),
         cmocka_unit_test(two_spheres_of_patches),
         cmocka_unit_test(a_box_meets_it_with_face_edge_and_vertex),
         cmocka_unit_test(rates_are_those_of_finite_differences),
