@@ -1,6 +1,6 @@
-/* Rims: the places where a circle comes nearest to a line or to another circle.
+/* Rims: the places where a circle comes nearest to a line (element_rim.c) or to another circle.
  *
- * The distance from a point of the circle to the other curve is a function of one parameter with one or two
+ * The distance from a point of the circle to another curve is a function of one parameter with one or two
  * minima that matter.  It is sampled all around; around each sample that is lowest among its neighbours the
  * zero of its slope is bracketed and refined.  Around the sample in direction c the circle is
  *
@@ -136,19 +136,14 @@ static const circle_place *choose(const circle_place found[2], int count, int br
     return &found[turned ? 1 - branch : branch];
 }
 
-/* Half the square of the distance to a line, and its derivative along the circle. */
-static void to_line(const void *user, const circle_place *at, double *value, double *slope) {
-    const placed *line = user;
-    vec3 e = vec3_sub(at->x, line->p);
-    e = vec3_axpy(e, -vec3_dot(e, line->d), line->d);
-    *value = vec3_dot(e, e) / 2, *slope = vec3_dot(e, at->along);
-}
-
+/* Branch 0 has the only place where there is one; of two, branch 1 has the second. */
 bool line_circle(const placed *a, const placed *b, contact_point *out, double *sa) {
     circle_place found[2];
-    int count = circle_minima(b, to_line, a, 2, found);
-    const circle_place *at = choose(found, count, b->e->branch, a->d);
-    if (!at) return false;
+    bool has[2];
+    rim_places_to_line(b, a, found, has);
+    int branch = b->e->branch;
+    if (branch == 1 && !(has[0] && has[1])) return false;
+    const circle_place *at = &found[has[branch] ? branch : 1];
     *sa = vec3_dot(vec3_sub(at->x, a->p), a->d);
     curve line = {vec3_axpy(a->p, *sa, a->d), a->d, vec3_zero(), a->m}, rim = curve_of_circle(b, at);
     return between_curves(&line, a->e->r, &rim, vec3_add(b->d, at->radial), out);

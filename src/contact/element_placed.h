@@ -38,6 +38,10 @@ typedef void circle_measure(const void *user, const circle_place *at, double *va
 /* The lowest minima of the function, at most one or two, the lower first; how many. */
 int circle_minima(const placed *c, circle_measure *f, const void *user, int most, circle_place out[2]);
 
+/* element_rim.c: the minima of the distance from a rim to a line, one on each side of the rim's long axis as
+ * seen along the line; at least one is there. */
+void rim_places_to_line(const placed *rim, const placed *line, circle_place out[2], bool has[2]);
+
 /* A line and a circle, two circles: the place that the circle's branch names.  *sa: the line's parameter. */
 bool line_circle(const placed *a, const placed *b, contact_point *out, double *sa);
 bool circle_circle(const placed *a, const placed *b, contact_point *out);

@@ -281,6 +281,51 @@ static void degenerate_pairs_are_refused(void **state) {
     assert_false(element_contact(&o, &m, &o, &m, 1, &p, NULL, NULL));
 }
 
+/* All minima of the distance from a rim to a line, by walking around it in small steps, against the two
+ * places of the pair; also where the two are close together, the line lies in the plane of the rim or along
+ * its axis. */
+static void every_place_of_a_rim_at_a_line_is_found(void **state) {
+    (void)state;
+    enum { STEPS = 3000 };
+    const motion still = {.rotation = {1, 0, 0, 0}};
+    int twice = 0;
+    for (int k = 0; k < 3000; k++) {
+        element rim = {.kind = ELEMENT_CIRCLE, .d = vec3_unit(random_vector(1)), .r = 0.4};
+        element line = {.kind = ELEMENT_LINE, .d = vec3_unit(random_vector(1)), .lo = -9, .hi = 9, .r = 1e-3};
+        vec3 across = vec3_unit(vec3_cross(line.d, rim.d));
+        if (k % 5 == 1) line.d = vec3_unit(vec3_axpy(line.d, -vec3_dot(line.d, rim.d), rim.d)); /* q = 0 */
+        if (k % 5 == 2) line.d = vec3_unit(vec3_axpy(vec3_cross(rim.d, across), 0.05, rim.d));
+        if (k % 50 == 3) line.d = rim.d;
+        line.p = k % 2 ? random_vector(0.5) : vec3_axpy(vec3_scale(across, 0.3), 0.02, random_vector(1));
+        vec3 x = vec3_orthogonal(rim.d), y = vec3_cross(rim.d, x), places[8];
+        double before[2] = {0, 0};
+        int count = 0;
+        for (int i = 0; i < STEPS + 2; i++) {
+            double angle = 2 * 3.14159265358979323846 * i / STEPS;
+            vec3 at = vec3_axpy(vec3_scale(x, 0.4 * cos(angle)), 0.4 * sin(angle), y);
+            vec3 e = vec3_sub(at, line.p);
+            double d = vec3_length(vec3_axpy(e, -vec3_dot(e, line.d), line.d));
+            if (i >= 2 && before[1] < before[0] && before[1] <= d && count < 8) places[count++] = at;
+            before[0] = before[1], before[1] = d;
+        }
+        if (count > 2 || k % 50 == 3) continue; /* equal all around */
+        twice += count == 2;
+        int found = 0;
+        for (int branch = 0; branch < 2; branch++) {
+            contact_point p;
+            double s, t;
+            rim.branch = branch;
+            if (!element_contact(&line, &still, &rim, &still, 1, &p, &s, &t)) continue;
+            double nearest = INFINITY;
+            for (int i = 0; i < count; i++) nearest = fmin(nearest, vec3_distance(p.at, places[i]));
+            if (nearest > 4e-3) fail_msg("rim %d branch %d: %g m from any minimum", k, branch, nearest);
+            found++;
+        }
+        if (found < count) fail_msg("rim %d: %d of %d minima", k, found, count);
+    }
+    assert_true(twice > 500);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_has_the_rates_of_finite_differences),
@@ -289,6 +334,7 @@ int main(void) {
         cmocka_unit_test(the_gap_is_the_distance_found_by_searching),
         cmocka_unit_test(extreme_ellipsoids_are_found),
         cmocka_unit_test(equal_axes_are_spheres),
+        cmocka_unit_test(every_place_of_a_rim_at_a_line_is_found),
         cmocka_unit_test(degenerate_pairs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
