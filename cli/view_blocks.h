@@ -48,9 +48,16 @@ abut_status view_moment(abut_recording *recording, view_layout layout, double ti
                         abut_error *error);
 abut_status view_track(abut_recording *recording, int body, int64_t stride, view_bytes *out,
                        abut_error *error);
-/* The index of a solid, cut across axis 0..2 at a fraction of its box. */
-abut_status view_slice(abut_recording *recording, int geometry, int axis, double at, json_t **out,
-                       abut_error *error);
+/* The index of a solid, cut across axis 0..2 at a fraction of its box.  The solid and its index are kept: the
+ * next slice is most likely of the same. */
+typedef struct view_index {
+    abut_solid *solid;
+    abut_index *index; /* NULL: none is kept */
+    int geometry;
+} view_index;
+abut_status view_slice(abut_recording *recording, view_index *kept, int geometry, int axis, double at,
+                       json_t **out, abut_error *error);
+void view_index_free(view_index *kept);
 
 /* Where two bodies touch at a time, as contacts of frame -2 without forces; nothing for smooth shapes. */
 abut_status view_touch(abut_recording *recording, view_layout layout, double time, int a, int b,

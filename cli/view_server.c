@@ -30,6 +30,7 @@ struct view_server {
     abut_recording *recording, *second;
     pthread_mutex_t recording_lock, second_lock, session_lock;
     view_layout layout;
+    view_index index; /* of the solid that was sliced last; behind second_lock */
     int sessions;
 };
 
@@ -213,7 +214,7 @@ static int serve_slice(view_server *s, struct mg_connection *c) {
         !query_number(r, "at", 0, 1, &at))
         return refuse(c, 404, "Not found");
     pthread_mutex_lock(&s->second_lock);
-    abut_status status = view_slice(s->second, (int)geometry, (int)axis, at, &out, &error);
+    abut_status status = view_slice(s->second, &s->index, (int)geometry, (int)axis, at, &out, &error);
     pthread_mutex_unlock(&s->second_lock);
     return status == ABUT_OK ? answer_json(c, out) : answer_error(c, &error);
 }
@@ -428,6 +429,7 @@ void view_server_stop(view_server *s) {
     mg_exit_library();
     abut_recording_close(s->recording);
     abut_recording_close(s->second);
+    view_index_free(&s->index);
     view_gallery_close(&s->gallery);
     free(s);
 }

@@ -81,29 +81,42 @@ static json_t *border_json(const abut_regions *regions) {
     return list;
 }
 
-abut_status view_slice(abut_recording *r, int geometry, int axis, double where, json_t **out,
-                       abut_error *error) {
+void view_index_free(view_index *kept) {
+    abut_index_free(NULL, kept->index);
+    abut_solid_free(NULL, kept->solid);
+    *kept = (view_index){0};
+}
+
+static abut_status build_index(abut_recording *r, view_index *kept, int geometry, abut_error *error) {
     abut_recorded_geometry g;
-    abut_solid *solid = NULL;
-    abut_index *index = NULL;
-    abut_parts parts = {0};
-    abut_regions regions = {0};
-    abut_vec3 corner[4], normal;
+    if (kept->index && kept->geometry == geometry) return ABUT_OK;
+    view_index_free(kept);
     abut_status status = abut_recording_geometry(r, geometry, &g, error);
     if (status == ABUT_OK && strcmp(g.kind, "solid") != 0) {
         *error = (abut_error){.status = ABUT_UNSUPPORTED, .message = "only solids have an index"};
         return ABUT_UNSUPPORTED;
     }
-    if (status == ABUT_OK) status = view_build_solid(&g, &solid, error);
-    if (status == ABUT_OK) status = abut_index_build(NULL, solid, NULL, &index, error);
+    if (status == ABUT_OK) status = view_build_solid(&g, &kept->solid, error);
+    if (status == ABUT_OK) status = abut_index_build(NULL, kept->solid, NULL, &kept->index, error);
+    kept->geometry = geometry;
+    if (status != ABUT_OK) view_index_free(kept);
+    return status;
+}
+
+abut_status view_slice(abut_recording *r, view_index *kept, int geometry, int axis, double where,
+                       json_t **out, abut_error *error) {
+    abut_parts parts = {0};
+    abut_regions regions = {0};
+    abut_vec3 corner[4], normal;
+    abut_status status = build_index(r, kept, geometry, error);
     if (status == ABUT_OK) {
-        double size = make_slice(abut_solid_facts_of(solid).bounds, axis, where, corner, &normal);
+        double size = make_slice(abut_solid_facts_of(kept->solid).bounds, axis, where, corner, &normal);
         double epsilon = abut_default_solid_options().epsilon * size;
-        status = abut_index_polygon(NULL, index, solid, corner, 4, epsilon, &parts, error);
+        status = abut_index_polygon(NULL, kept->index, kept->solid, corner, 4, epsilon, &parts, error);
         if (status == ABUT_OK) status = abut_parts_join(NULL, &parts, normal, epsilon, &regions, error);
     }
     if (status == ABUT_OK) {
-        abut_index_facts facts = abut_index_facts_of(index);
+        abut_index_facts facts = abut_index_facts_of(kept->index);
         *out =
             json_pack("{s:o,s:o,s:o,s:I,s:I,s:I}", "origin", cli_json_vec3(corner[0]), "parts",
                       parts_json(&parts), "border", border_json(&regions), "nodes", (json_int_t)facts.nodes,
@@ -111,7 +124,5 @@ abut_status view_slice(abut_recording *r, int geometry, int axis, double where, 
     }
     abut_parts_free(NULL, &parts);
     abut_regions_free(NULL, &regions);
-    abut_index_free(NULL, index);
-    abut_solid_free(NULL, solid);
     return status;
 }

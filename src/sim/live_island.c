@@ -156,10 +156,19 @@ static abut_event quiet_event(const live *w, abut_event_kind kind, int body) {
                         .count = 1};
 }
 
+/* Forces that are functions may begin at any time: nobody sleeps. */
+static bool has_functions(const live *w) {
+    for (int i = 0; i < w->model->force_count; i++)
+        if (w->model->forces[i].function) return true;
+    return false;
+}
+
 static bool wake(live *w) {
+    bool all =
+        !w->options.sleep || has_functions(w); /* a run that goes on from a snapshot may have sleepers */
     for (int i = 0; i < w->bodies; i++) {
         live_rest *r = &w->rests[i];
-        if (r->asleep && (!w->options.sleep || w->islands.data[r->island].awake)) {
+        if (r->asleep && (all || w->islands.data[r->island].awake)) {
             r->asleep = 0, r->still = 0;
             w->islands.data[r->island].awake = true;
             if (live_emit(w, quiet_event(w, ABUT_EVENT_WAKE, i), NULL) != ABUT_OK) return false;
@@ -184,12 +193,6 @@ static bool is_still(const live *w, int body) {
     twist v = w->motions[body].velocity;
     double r = isfinite(w->radii[body]) ? w->radii[body] : w->size;
     return vec3_length2(v.linear) < limit * limit && vec3_length2(v.angular) * r * r < limit * limit;
-}
-
-static bool has_functions(const live *w) {
-    for (int i = 0; i < w->model->force_count; i++)
-        if (w->model->forces[i].function) return true;
-    return false;
 }
 
 bool live_sleep(live *w) {

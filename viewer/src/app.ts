@@ -25,6 +25,7 @@ const LAYERS: [key: string, label: string, on: boolean, shortcut: string][] = [
   ["slice", "Index slice", false, "i"],
 ];
 
+const FETCHES_MOST = 3;
 const KEYS: [string, string][] = [
   ["Space", "play, pause"], ["← →", "one frame"], ["Shift ← →", "one event"], ["Home End", "start, end"], ["+ −", "faster, slower"],
   ["0", "fit the view"], ["g", "follow the selected body"], ["h", "hide the selected body"], ["Esc", "select nothing"], ["d", "dark, light"], ["o", "screenshot"], ["?", "this list"],
@@ -52,8 +53,11 @@ export class App {
   private regionsAtEvent: Contact[] | null = null;
   private shownFrame = -1;
   private eventAsked = 0;
-  private fetching: Promise<void> | null = null;
+  private fetching = new Set<number>(); // frames
+  private fetchOrder = 0;
+  private shownOrder = 0;
   private contactsDue = 0;
+  private scrubbing = false;
   private lastTick = 0;
   private tree: Tree;
   private details = h("div", { class: "details" });
@@ -69,6 +73,8 @@ export class App {
   private sliceControls = h("div", { class: "slice-controls", hidden: true });
   private sliceAxis = 2;
   private sliceAt = 0.487;
+  private slicing = false;
+  private sliceAgain = false;
   private liveBox = h("div", { id: "live" });
   private detailsAt = 0;
   private detailsDue = 0;
@@ -76,7 +82,7 @@ export class App {
   constructor(root: HTMLElement, private source: Source) {
     this.root = root;
     const view = h("div", { class: "stage", id: "stage" });
-    this.timeline = new Timeline((t) => this.seek(t), (i) => void this.goToEvent(i), (on) => this.stage.hold("scrubber", on));
+    this.timeline = new Timeline((t) => this.seek(t), (i) => void this.goToEvent(i), (on) => this.scrub(on));
     this.plots = new Plots((t) => this.seek(Math.max(0, t)));
     this.tree = new Tree({
       select: (b) => this.selectBody(b),
@@ -168,8 +174,10 @@ export class App {
     document.title = `${head.title || head.scene} – abut`;
     const kept = head.audit?.promises_kept;
     this.titleBox.replaceChildren(h("b", {}, head.title || head.scene), h("span", { class: "dim" }, ` ${head.scene} · ${head.mode} clock`),
-      kept === undefined ? "" : h("span", { class: kept ? "audit kept" : "audit broken", id: "audit" }, kept ? "promises kept" : "promise broken"));
-    this.stage.load(head, geometry, first);
+      kept === undefined ? "" : h("span", { class: kept ? "audit kept" : "audit broken", id: "audit" }, h("span", { class: "word" }, kept ? "promises kept" : "promise broken")));
+    // of a short recording all is here already
+    const some = [0, 0.25, 0.5, 0.75, 1].map((part) => motion.frame(Math.round(part * (motion.frames - 1)))).filter((f) => f !== null);
+    this.stage.load(head, geometry, some);
     if (camera) {
       this.stage.camera.position.copy(camera.position);
       this.stage.controls.target.copy(camera.target);
@@ -206,18 +214,25 @@ export class App {
     const motion = this.motion!;
     this.time = Math.max(0, Math.min(this.end, time));
     const k = frameAt(motion, this.time);
-    if (!motion.frame(k)) return (this.fetching ??= this.fetchNewest(motion).finally(() => (this.fetching = null)));
+    if (!motion.frame(k)) return this.fetchFrame(motion, k);
     if (this.playing) void motion.want(k, true).catch(() => undefined);
     this.showFrame(motion, k);
   }
-  // One request at a time while the scrubber moves: what arrives is shown, then the newest time that was asked for is fetched.
-  private async fetchNewest(motion: Motion) {
-    for (let k = -1; this.motion === motion && k !== frameAt(motion, this.time); ) {
-      k = frameAt(motion, this.time);
-      await (this.playing ? motion.want(k, true) : motion.glance(k)).catch(() => undefined);
-      if (this.motion !== motion || !motion.frame(k)) return;
+  // While the scrubber moves, a few requests at a time: what arrives is shown unless a later one was, and then the newest time that was
+  // asked for is fetched.
+  private async fetchFrame(motion: Motion, k: number): Promise<void> {
+    if (this.fetching.has(k) || this.fetching.size >= FETCHES_MOST) return;
+    const order = ++this.fetchOrder;
+    this.fetching.add(k);
+    await (this.playing ? motion.want(k, true) : motion.glance(k)).catch(() => undefined);
+    this.fetching.delete(k);
+    if (this.motion !== motion || !motion.frame(k)) return;
+    if (order > this.shownOrder) {
+      this.shownOrder = order;
       this.showFrame(motion, k);
     }
+    const newest = frameAt(motion, this.time);
+    if (newest !== k && newest !== this.shownFrame) await this.show(this.time);
   }
   private showFrame(motion: Motion, k: number) {
     const next = Math.min(k + 1, motion.frames - 1), a = motion.frame(k)!;
@@ -231,8 +246,13 @@ export class App {
     if (this.shownFrame !== k || !this.playing) this.drawContacts();
     this.shownFrame = k;
     clearTimeout(this.contactsDue);
-    if (!contacts && !this.regionsAtEvent) this.contactsDue = window.setTimeout(() => void this.fetchContacts(motion, k), 120);
+    if (!contacts && !this.regionsAtEvent && (motion.along || !this.scrubbing)) this.contactsDue = window.setTimeout(() => void this.fetchContacts(motion, k), 120);
     this.tellTime(k);
+  }
+  private scrub(on: boolean) {
+    this.scrubbing = on;
+    this.stage.hold("scrubber", on);
+    if (!on && this.motion && !this.motion.contacts(this.shownFrame)) void this.fetchContacts(this.motion, this.shownFrame);
   }
   // Contacts that did not come with the frame: when the picture rests.
   private async fetchContacts(motion: Motion, k: number) {
@@ -442,6 +462,9 @@ export class App {
     const body = solid(this.selectedBody) ? this.selectedBody : head.bodies.findIndex((b, i) => solid(i) && b.mass != null);
     const chosen = body >= 0 ? body : head.bodies.findIndex((_, i) => solid(i));
     if (chosen < 0) return;
+    // one request at a time while the slider moves, the newest at last
+    if (this.slicing) return void (this.sliceAgain = true);
+    this.slicing = true;
     try {
       const slice = await this.source.json<Slice>("slice.json", `geometry=${head.bodies[chosen].geometry}&axis=${this.sliceAxis}&at=${this.sliceAt}`);
       if (!slice || !this.layers.slice) return;
@@ -450,7 +473,10 @@ export class App {
       this.sliceControls.title = `${head.bodies[chosen].name}: ${slice.nodes} nodes, height ${slice.height}, ${slice.cells} cells`;
     } catch (error) {
       this.say(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.slicing = false;
     }
+    if (this.sliceAgain) (this.sliceAgain = false), await this.updateSlice();
   }
 
   setTheme(theme: string) {
@@ -481,7 +507,7 @@ export class App {
     if (s.points) items.push([DIMENSION_COLORS[0], `${s.points} point${s.points > 1 ? "s" : ""}`]);
     if (s.friction) for (const state of new Set(this.contacts.map((c) => c.state))) items.push([STATE_COLORS[state], state]);
     if (s.forces) {
-      const length = 0.1 * this.stage.radius, newtons = length / this.overlay.metresPerNewton, decade = 10 ** Math.floor(Math.log10(newtons));
+      const length = 0.1 * this.overlay.size, newtons = length / this.overlay.metresPerNewton, decade = 10 ** Math.floor(Math.log10(newtons));
       items.push(["#e8590c", `force: ${num(decade, 2)} N ↔ ${num(decade * this.overlay.metresPerNewton, 3)} m`]);
     }
     const told = items.join();

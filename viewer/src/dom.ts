@@ -59,7 +59,7 @@ export function num(x: number, digits = 6): string {
   const short = text.includes("e") ? text.replace(/\.?0+e/, "e") : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
   return short.replace("-", "\u2212").replace("e-", "e\u2212").replace("e+", "e");
 }
-export function vec(v: ArrayLike<number>, digits = 5): string {
+export function vec(v: ArrayLike<number>, digits = 4): string {
   return Array.from(v, (x) => num(x, digits)).join(", ");
 }
 export function size(v: ArrayLike<number>): number {

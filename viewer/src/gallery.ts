@@ -13,7 +13,7 @@ export async function showGallery(root: HTMLElement, source: Source) {
   const cards = list.map((s) =>
     h("a", { class: "card", href: `scene/${encodeURIComponent(s.name)}/`, "data-name": s.name },
       s.picture ? h("img", { src: `picture/${encodeURIComponent(s.name)}`, alt: "", loading: "lazy" }) : h("div", { class: "no-picture" }, s.name.slice(0, 1)),
-      h("h2", {}, s.name.replace(/-/g, " ")), h("p", {}, s.text)));
+      h("h2", {}, s.name.charAt(0).toUpperCase() + s.name.slice(1).replace(/-/g, " ")), h("p", {}, s.text)));
   find.addEventListener("input", () => {
     const word = find.value.toLowerCase();
     list.forEach((s, i) => (cards[i].hidden = !`${s.name} ${s.text}`.toLowerCase().includes(word)));

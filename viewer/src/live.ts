@@ -6,6 +6,7 @@ import type { Motion } from "./motion";
 const FRAMES_BYTES_MOST = 400e6;
 
 export class LiveMotion implements Motion {
+  readonly along = true;
   frames = 0;
   readonly events: Events;
   times: number[] = []; // wall milliseconds a frame

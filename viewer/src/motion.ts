@@ -10,6 +10,7 @@ const CONTACTS_ALONG = 150; // bodies: of more, contacts are fetched for the fra
 
 export interface Motion {
   readonly head: Head;
+  readonly along: boolean; // contacts come along with the frames; otherwise when the picture rests
   frames: number;
   series: Float64Array; // rows of 12 numbers, as many as are known
   events: Events;
@@ -41,7 +42,7 @@ export class RecordedMotion implements Motion {
   private waiting = new Map<number, { promise: Promise<void>; abort: AbortController }>();
   private single: { k: number; frames: Numbers } | null = null; // where the scrubber is, until its chunk is there
   private touching: { k: number; contacts: Contact[] } | null = null; // of the frame that was looked at last
-  private readonly along: boolean;
+  readonly along: boolean;
   private last = 0; // frame that was looked at
   private idle = 0;
   private instants: Float64Array | null = null;

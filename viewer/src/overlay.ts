@@ -73,11 +73,14 @@ class Arrows {
 class Lines {
   object: LineSegments2;
   private at: number[] = [];
-  constructor(color: string, width: number, private order: number) {
+  constructor(color: string, private width: number, private order: number) {
     const material = new LineMaterial({ color, linewidth: width, depthTest: false, transparent: true, fog: false });
     this.object = new LineSegments2(new LineSegmentsGeometry(), material);
     this.object.frustumCulled = false;
     this.object.renderOrder = order;
+  }
+  finer(factor: number) {
+    (this.object.material as LineMaterial).linewidth = this.width * factor;
   }
   clear() {
     this.at = [];
@@ -100,7 +103,7 @@ class Dots {
   readonly object: THREE.Points;
   private at: number[] = [];
   private colors: number[] = [];
-  constructor(size: number, ring: boolean, order: number) {
+  constructor(private size: number, ring: boolean, order: number) {
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = 64;
     const c = canvas.getContext("2d")!;
@@ -117,6 +120,9 @@ class Dots {
     this.object = new THREE.Points(new THREE.BufferGeometry(), material);
     this.object.frustumCulled = false;
     this.object.renderOrder = order;
+  }
+  finer(factor: number) {
+    (this.object.material as THREE.PointsMaterial).size = this.size * factor;
   }
   clear() {
     (this.at = []), (this.colors = []);
@@ -153,6 +159,7 @@ export class Overlay {
   private sliceGroup = new THREE.Group();
   private sliceBody = -1;
   private newton = 1; // metres a newton
+  size = 1; // arrows are drawn for: the scene, or some bodies where there are many
 
   constructor(private stage: Stage) {
     this.areas = new THREE.Mesh(new THREE.BufferGeometry(), new THREE.MeshBasicMaterial({
@@ -174,7 +181,8 @@ export class Overlay {
   begin(head: Head) {
     const weights = head.bodies.map((b) => 9.81 * (b.mass ?? 0)).filter((w) => w > 0).sort((a, b) => a - b);
     const typical = weights.length ? weights[Math.floor(0.75 * (weights.length - 1))] : 1;
-    this.newton = (0.3 * this.stage.radius) / typical;
+    this.size = Math.min(this.stage.radius, 10 * this.stage.bodySize);
+    this.newton = (0.3 * this.size) / typical;
     this.setSlice(-1, null);
     this.setEvent(null, 1);
   }
@@ -183,9 +191,11 @@ export class Overlay {
   }
 
   setContacts(contacts: Contact[], layers: Layers) {
-    const r = this.stage.radius, triangles: number[] = [];
+    const r = this.size, triangles: number[] = [];
     this.shown = { regions: 0, loops: 0, lines: 0, points: 0, normals: 0, forces: 0, pressure: 0, friction: 0 };
     for (const part of [this.outlines, this.segments, this.dots, this.states, this.pressures, this.pressureCores, this.normals, this.forces]) part.clear();
+    // hundreds of contacts are marked finely: else nothing but marks is seen
+    for (const part of [this.outlines, this.segments, this.dots, this.states, this.pressures, this.pressureCores]) part.finer(contacts.length > 60 ? 0.45 : 1);
     for (const c of contacts) {
       if (layers.regions) this.addRegion(c, triangles);
       // the force on the body that moves, where one of the two is fixed
@@ -237,7 +247,7 @@ export class Overlay {
   }
 
   setEvent(event: AbutEvent | null, largestImpulse: number) {
-    const r = this.stage.radius;
+    const r = this.size;
     for (const part of [this.eventNormal, this.eventImpulse, this.eventDot]) part.clear();
     if (event && (length(event.normal) > 0 || length(event.point) > 0)) {
       const sign = this.stage.head?.bodies[event.bodies[0]]?.mass == null ? -1 : 1;

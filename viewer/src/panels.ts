@@ -1,11 +1,8 @@
 // Lists and numbers beside the picture: the tree of bodies, the details of what is selected.
-import type { AbutEvent, Contact, Head, Numbers } from "./data";
-import { h, num, size, vec as line } from "./dom";
+import type { AbutEvent, Contact, Head, Numbers, Vec } from "./data";
+import { h, num, size, vec } from "./dom";
 import { DIMENSION_COLORS, STATE_COLORS } from "./overlay";
 import { EVENT_COLORS } from "./timeline";
-
-// Vectors keep to one line: spaces that do not break.
-const vec = (v: ArrayLike<number>) => line(v, 4).replace(/ /g, "\u00a0");
 
 const DIMENSIONS = ["point", "line", "area"];
 
@@ -113,9 +110,16 @@ export function contactLine(head: Head, c: Contact, actions: DetailActions): HTM
     c.frame === -2 ? null : badge(c.state, STATE_COLORS[c.state] ?? "#888888"));
 }
 
+// Of a pair the body whose force or impulse is told, and drawn: the first, or the second where the first does not move; what is
+// recorded is for the first.
+function told(head: Head, bodies: [number, number]): { on: string; turned: (v: Vec) => Vec } {
+  const second = head.bodies[bodies[0]]?.mass == null && head.bodies[bodies[1]]?.mass != null, sign = second ? -1 : 1;
+  return { on: head.bodies[bodies[second ? 1 : 0]]?.name ?? "ground", turned: (v) => [sign * v[0], sign * v[1], sign * v[2]] };
+}
+
 export function contactDetails(head: Head, c: Contact, actions: DetailActions): HTMLElement {
-  const total = sum(c.forces);
-  const points = c.points.slice(0, 40).map((p, i): [string, string] => [`point ${i + 1}`, `${vec(p)}\nforce ${vec(c.forces[i])} N`]);
+  const total = sum(c.forces), { on, turned } = told(head, c.bodies);
+  const points = c.points.slice(0, 40).map((p, i): [string, string] => [`point ${i + 1}`, `${vec(p)}\nforce ${vec(turned(c.forces[i]))}\u00a0N`]);
   return h("section", { id: "details-contact" },
     h("h3", {}, badge(`contact ${DIMENSIONS[c.dimension]}`, DIMENSION_COLORS[c.dimension]), " ", badge(c.state, STATE_COLORS[c.state] ?? "#888888")),
     h("p", {}, bodyLink(head, c.bodies[0], actions), " on ", bodyLink(head, c.bodies[1], actions)),
@@ -123,11 +127,12 @@ export function contactDetails(head: Head, c: Contact, actions: DetailActions): 
       ["representation", c.representation],
       ["entities", `${c.entities[0]} ${c.entities[1]}, ${c.entities[2]} ${c.entities[3]}`],
       ["area", c.dimension === 2 ? `${num(c.area)} m²` : "none"],
-      ["force on A", `${vec(total)} N`],
+      ...(c.loops.length ? [["border", `${c.loops.length} loop${c.loops.length > 1 ? "s" : ""}, ${c.loops.flat().length} corners`] as [string, string]] : []),
+      [`force on ${on}`, `${vec(turned(total))}\u00a0N`],
       ["size", `${num(size(total))} N`],
       ["centre of pressure", vec(c.center)],
       ["forces", c.determined ? "unique" : "not unique: least norm"],
-      ["normal", c.normals.length ? vec(c.normals[0]) : "none"],
+      ["normal", c.normals.length ? vec(turned(c.normals[0])) : "none"],
       ...points,
     ]));
 }
@@ -137,9 +142,9 @@ export function bodyDetails(head: Head, body: number, frame: Numbers | null, con
   const rows: [string, string][] = [["shape", b.shape], ["mass", b.mass == null ? (b.fixed ? "fixed" : "kinematic") : `${num(b.mass)} kg`]];
   if (m) {
     rows.push(["centre of mass", `${vec(m.subarray(0, 3))}\u00a0m`], ["orientation", vec(m.subarray(3, 7))]);
-    rows.push(["velocity", `${vec(m.subarray(7, 10))} m/s`], ["speed", `${num(size(m.subarray(7, 10)))} m/s`]);
-    rows.push(["spin", `${vec(m.subarray(10, 13))} rad/s`]);
-    if (n >= 19) rows.push(["acceleration", `${vec(m.subarray(13, 16))} m/s²`], ["spin rate", `${vec(m.subarray(16, 19))} rad/s²`]);
+    rows.push(["velocity", `${vec(m.subarray(7, 10))}\u00a0m/s`], ["speed", `${num(size(m.subarray(7, 10)))} m/s`]);
+    rows.push(["spin", `${vec(m.subarray(10, 13))}\u00a0rad/s`]);
+    if (n >= 19) rows.push(["acceleration", `${vec(m.subarray(13, 16))}\u00a0m/s²`], ["spin rate", `${vec(m.subarray(16, 19))}\u00a0rad/s²`]);
     if (b.mass != null) rows.push(["energy of translation", `${num(0.5 * b.mass * size(m.subarray(7, 10)) ** 2)} J`]);
   }
   const own = contacts.filter((c) => c.bodies.includes(body));
@@ -148,10 +153,10 @@ export function bodyDetails(head: Head, body: number, frame: Numbers | null, con
 }
 
 export function eventDetails(head: Head, e: AbutEvent, regions: Contact[] | null, actions: DetailActions): HTMLElement {
-  const rows: [string, string][] = [["time", `${num(e.time, 12)} s`]];
+  const rows: [string, string][] = [["time", `${num(e.time, 12)} s`]], { on, turned } = told(head, e.bodies);
   if (e.entities[0] !== "none") rows.push(["entities", `${e.entities[0]} ${e.entities[1]}, ${e.entities[2]} ${e.entities[3]}`]);
-  if (size(e.normal) > 0) rows.push(["point", `${vec(e.point)}\u00a0m`], ["normal", vec(e.normal)]);
-  if (size(e.impulse) > 0) rows.push(["impulse on A", `${vec(e.impulse)} N s`], ["size", `${num(size(e.impulse), 9)} N s`]);
+  if (size(e.normal) > 0) rows.push(["point", `${vec(e.point)}\u00a0m`], ["normal", vec(turned(e.normal))]);
+  if (size(e.impulse) > 0) rows.push([`impulse on ${on}`, `${vec(turned(e.impulse))}\u00a0N\u00a0s`], ["size", `${num(size(e.impulse), 9)} N s`]);
   if (e.before || e.after) {
     rows.push(["energy before", `${num(e.before, 9)} J`], ["energy after", `${num(e.after, 9)} J`]);
     rows.push(["lost", `${num(e.before - e.after)} J (${num((100 * (e.before - e.after)) / Math.max(e.before, 1e-300), 4)} %)`]);

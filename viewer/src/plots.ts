@@ -39,6 +39,17 @@ export const BODY: Record<string, Kind> = {
   acceleration: { title: "Acceleration", unit: "m/s²", curves: [{ name: "ax", column: 13 }, { name: "ay", column: 14 }, { name: "az", column: 15 }] },
 };
 
+// The sample at a time: the last one at or before it.
+function nearest(times: ArrayLike<number>, t: number): number {
+  let low = 0, high = times.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle] <= t + 1e-9) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
 class Plot {
   readonly element = h("div", { class: "plot" });
   private chart: uPlot | null = null;
@@ -58,7 +69,7 @@ class Plot {
       ...this.box(),
       padding: [8, 12, 0, 0],
       scales: { x: { time: false } },
-      legend: { live: true },
+      legend: { live: true, markers: { width: 2 } },
       hooks: { draw: [() => this.setTime(this.time)] }, // scales are known only then
       cursor: { drag: { x: false, y: false }, points: { size: 5 } },
       axes: [
@@ -66,10 +77,10 @@ class Plot {
         { stroke: ink, grid, ticks: grid, size: 58, font: "11px system-ui", values: (_, v) => v.map((x) => num(x, 4)) },
       ],
       series: [
-        { label: "t", value: (_, v) => (v == null ? "" : `${num(v, 6)} s`) },
+        { label: "t", class: "legend-time", value: (_, v) => (v == null ? "" : `${num(v, 6)} s`) },
         ...names.map((label, i) => ({
           label, stroke: COLORS[i % COLORS.length], width: 1.5, pxAlign: 0, points: { show: false },
-          value: (_: uPlot, v: number | null) => (v == null ? "" : `${num(v, 6)} ${unit}`),
+          value: (_: uPlot, v: number | null) => (v == null ? "" : `${num(v, 4)} ${unit}`),
         })),
       ],
     };
@@ -89,7 +100,10 @@ class Plot {
   }
   setTime(t: number) {
     this.time = t;
-    if (this.chart) this.line.style.transform = `translateX(${this.chart.valToPos(t, "x")}px)`;
+    const chart = this.chart;
+    if (!chart) return;
+    this.line.style.transform = `translateX(${chart.valToPos(t, "x")}px)`;
+    if (chart.cursor.idx == null) chart.setLegend({ idx: nearest(chart.data[0], t) }, false); // the numbers of now, where the pointer tells no other time
   }
 }
 

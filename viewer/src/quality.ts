@@ -3,19 +3,22 @@
 const LONGEST_MS = 36; // a thirtieth of a second and some jitter of the timer
 const RESTS_AFTER_MS = 450;
 const LOOKED_AT = 6; // pictures that are averaged before something changes
-const PIXELS_LEAST = 0.4;
 
 export class Quality {
   level = 0; // of what moves: 0 all, 1 no shadows, 2 plain
   pixels = 1; // of the picture's ratio, while plain
   moving = false;
+  private levelMost = 2;
+  private pixelsLeast = 0.4;
   private held = new Set<string>(); // what moves until it is let go: the scrubber, the camera, the run
   private movedAt = -1e9;
   private sum = 0;
   private count = 0;
 
-  // Where the processor draws, what moves begins without shadows, and many bodies plainly.
+  // Where the processor draws, what moves begins without shadows, and many bodies plainly.  Few bodies keep their edges and most pixels: what is slow with them is something else.
   reset(software: boolean, many: boolean) {
+    this.levelMost = many ? 2 : 1;
+    this.pixelsLeast = many ? 0.4 : 0.7;
     this.level = software ? (many ? 2 : 1) : 0;
     this.pixels = software && many ? 0.6 : 1;
     this.sum = this.count = 0;
@@ -50,8 +53,8 @@ export class Quality {
     const mean = this.sum / this.count;
     this.sum = this.count = 0;
     if (mean <= LONGEST_MS) return false;
-    if (this.level < 2) this.level++;
-    else if (this.pixels > PIXELS_LEAST) this.pixels = Math.max(PIXELS_LEAST, 0.8 * this.pixels);
+    if (this.level < this.levelMost) this.level++;
+    else if (this.pixels > this.pixelsLeast) this.pixels = Math.max(this.pixelsLeast, 0.8 * this.pixels);
     else return false;
     return true;
   }

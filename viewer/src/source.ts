@@ -48,8 +48,17 @@ class EmbeddedSource implements Source {
     const bytes = new Uint8Array(text.length);
     for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
     if (element.dataset.encoding !== "gzip") return bytes.buffer;
+    if (!("DecompressionStream" in window))
+      throw new Error("this browser cannot unpack the recording in this page; one of 2023 or later can, and so can `abut view` with the recording itself");
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Response(stream).arrayBuffer();
+    return EmbeddedSource.unmix(await new Response(stream).arrayBuffer(), Number(element.dataset.row ?? 0));
+  }
+  // Rows are written xor the row before: see cli/export_html.c.
+  private static unmix(buffer: ArrayBuffer, row: number): ArrayBuffer {
+    if (!row) return buffer;
+    const words = new Uint32Array(buffer, 0, buffer.byteLength >> 2), width = row >> 2; // rows are of numbers of 4 or 8 bytes
+    for (let i = width; i < words.length; i++) words[i] ^= words[i - width];
+    return buffer;
   }
   async bytes(name: string) {
     const element = EmbeddedSource.element(name);

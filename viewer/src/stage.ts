@@ -8,8 +8,8 @@ import { makeShapes, type Shape } from "./shapes";
 
 const PALETTE = ["#e0803c", "#4f8fd0", "#5fa968", "#c65b66", "#8d78c9", "#d9b13b", "#4bb0ae", "#c97bb0", "#8c9a3e", "#7f8ea3"];
 const THEMES = {
-  light: { background: "#eef1f4", floor: "#dfe4e9", grid: "#b9c3cd", fixed: "#aab4bf", edge: "#1d2833", edgeOpacity: 0.75, sky: "#ffffff", ground: "#b8c0c8" },
-  dark: { background: "#171d24", floor: "#20272f", grid: "#38434f", fixed: "#6d7b8a", edge: "#05080b", edgeOpacity: 0.85, sky: "#c9d8ea", ground: "#49525e" },
+  light: { background: "#eef1f4", floor: "#dfe4e9", grid: "#b9c3cd", fixed: "#aab4bf", edge: "#1d2833", edgeOpacity: 0.75, patch: "#ffffff", sky: "#ffffff", ground: "#b8c0c8" },
+  dark: { background: "#171d24", floor: "#20272f", grid: "#38434f", fixed: "#6d7b8a", edge: "#05080b", edgeOpacity: 0.85, patch: "#d7f5ff", sky: "#c9d8ea", ground: "#49525e" },
 };
 export type ThemeName = keyof typeof THEMES;
 
@@ -67,6 +67,8 @@ export class Stage {
   head: Head | null = null;
   radius = 1; // of what there is to see
   center = new THREE.Vector3();
+  bodySize = 1; // radius of half of the moving bodies
+  private balls: [THREE.Vector3, number][] = []; // around the bodies
   followed = -1;
   drawn = 0; // frames rendered
   private groups: Group[] = [];
@@ -77,7 +79,7 @@ export class Stage {
   private hovered = -1;
   private theme: ThemeName = "light";
   private sun = new THREE.DirectionalLight("#ffffff", 2.6);
-  private fill = new THREE.DirectionalLight("#ffffff", 0.7);
+  private fill = new THREE.DirectionalLight("#ffffff", 0.4);
   private sky = new THREE.HemisphereLight("#ffffff", "#b8c0c8", 1.1);
   private colors = new Float32Array(0); // linear, 3 a body
   private plain: PlainMesh | null = null; // where the processor draws many bodies
@@ -85,7 +87,7 @@ export class Stage {
   private slotOf = new Int32Array(0); // in the instances of the body's group; -1: it has none
   private arrayOf: Float32Array[] = [];
   private edgeMaterial = new THREE.LineBasicMaterial({ transparent: true });
-  private patchMaterial = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.55 });
+  private patchMaterial = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.85 });
   private ballMaterial = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.28 });
   private faceMaterial = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
   private openMaterial = Object.assign(this.faceMaterial.clone(), { side: THREE.DoubleSide });
@@ -100,7 +102,6 @@ export class Stage {
     this.renderer = new THREE.WebGLRenderer({ canvas, context: gl });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
-    this.renderer.toneMapping = THREE.NeutralToneMapping;
     container.append(this.renderer.domElement);
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
@@ -119,7 +120,7 @@ export class Stage {
 
   // What is drawn now: see quality.ts.
   private applyQuality() {
-    const level = this.quality.now, plain = level > 1, looks = level + (plain ? this.quality.pixels : 0);
+    const level = this.quality.now, plain = level > 1, looks = 2 * level + (level ? this.quality.pixels : 0);
     if (looks === this.looks) return;
     this.looks = looks;
     this.sun.castShadow = this.shadows && level === 0;
@@ -133,9 +134,8 @@ export class Stage {
     this.resize();
   }
   private pixelRatio(): number {
-    if (this.quality.now > 1) return Math.min(devicePixelRatio, this.quality.pixels);
-    const many = (this.head?.bodies.length ?? 0) > MANY;
-    return this.software ? (this.quality.moving || many ? 1 : 2) : Math.min(devicePixelRatio, 2);
+    const many = (this.head?.bodies.length ?? 0) > MANY, most = this.software ? (this.quality.moving || many ? 1 : 2) : Math.min(devicePixelRatio, 2);
+    return this.quality.now ? Math.min(1, most) * this.quality.pixels : most;
   }
 
   private drawPlain(plain: PlainMesh) {
@@ -181,7 +181,8 @@ export class Stage {
 
   // ---- bodies
 
-  load(head: Head, geometry: ArrayBuffer, first: Numbers) {
+  // `frames` are some of what will be seen, the first of them first: the view holds them all.
+  load(head: Head, geometry: ArrayBuffer, frames: Numbers[]) {
     for (const g of this.groups) this.scene.remove(g.faces, ...g.lines);
     for (const p of this.planes) this.scene.remove(p);
     this.head = head;
@@ -210,8 +211,8 @@ export class Stage {
         this.slotOf[b] = index;
         this.arrayOf[b] = g.faces.instanceMatrix.array as Float32Array;
       });
-    this.pose(first);
-    this.measure(head.bodies, shapes, first);
+    this.pose(frames[0]);
+    this.measure(head.bodies, shapes, frames);
     head.bodies.forEach((b, i) => shapes[b.geometry]?.plane && this.addPlane(shapes[b.geometry], i));
     this.renderer.shadowMap.needsUpdate = true;
     const side = head.bodies.length > MANY || this.software ? 1024 : 2048;
@@ -297,22 +298,28 @@ export class Stage {
     return texture;
   }
 
-  private measure(bodies: Body[], shapes: Shape[], first: Numbers) {
+  // The box of what is at the given frames, and the balls around it.
+  private measure(bodies: Body[], shapes: Shape[], frames: Numbers[]) {
     const box = new THREE.Box3(), n = this.head!.numbers;
-    const add = (i: number) => {
+    this.balls = [];
+    const addAt = (i: number, first: Numbers) => {
       const shape = shapes[bodies[i].geometry];
       if (!shape || shape.plane) return;
       const at = new THREE.Vector3(first[i * n], first[i * n + 1], first[i * n + 2]);
       if (!Number.isFinite(at.x + at.y + at.z)) return;
       box.expandByPoint(at.clone().addScalar(shape.radius)).expandByPoint(at.clone().addScalar(-shape.radius));
+      this.balls.push([at, shape.radius]);
     };
+    const add = (i: number) => frames.forEach((f) => addAt(i, f));
     bodies.forEach((b, i) => !b.fixed && add(i));
     const moving = box.isEmpty() ? 0 : box.getSize(new THREE.Vector3()).length();
     bodies.forEach((b, i) => {
       const radius = shapes[b.geometry]?.radius ?? 0;
       if (b.fixed && (moving === 0 || radius < 4 * moving)) add(i);
     });
-    if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+    if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1)), this.balls.push([new THREE.Vector3(), 1]);
+    const sizes = bodies.flatMap((b) => (!b.fixed && shapes[b.geometry] ? [shapes[b.geometry].radius] : [])).sort((a, b) => a - b);
+    this.bodySize = sizes[sizes.length >> 1] ?? Infinity;
     box.getCenter(this.center);
     this.radius = Math.max(1e-6, box.getSize(new THREE.Vector3()).length() / 2);
   }
@@ -344,12 +351,24 @@ export class Stage {
     this.invalidate();
   }
 
-  // Everything in the picture, seen a little from above.
+  // Everything in the picture, seen a little from above: in the axes of the camera the balls around the bodies fill the angle of view.
+  // The sides of the view are planes through the eye, so each is moved to where it touches the outermost ball.
   fit() {
-    const half = (this.camera.fov * Math.PI) / 360, across = Math.atan(Math.tan(half) * this.camera.aspect);
-    const distance = (0.87 * this.radius) / Math.sin(Math.min(half, across));
-    this.controls.target.copy(this.center);
-    this.camera.position.copy(this.center).add(new THREE.Vector3(0.62, -1, 0.48).setLength(distance));
+    const back = new THREE.Vector3(0.62, -1, 0.48).normalize(), right = new THREE.Vector3(1, 0.62, 0).normalize(), up = back.clone().cross(right);
+    const tanUp = Math.tan((this.camera.fov * Math.PI) / 360) * 0.9, tanRight = tanUp * this.camera.aspect;
+    const edge = (axis: THREE.Vector3, tan: number) => {
+      let least = Infinity, most = -Infinity;
+      const secant = Math.hypot(1, tan);
+      for (const [at, radius] of this.balls) {
+        const x = at.dot(axis), z = at.dot(back) * tan, r = radius * secant;
+        (least = Math.min(least, x - z - r)), (most = Math.max(most, x + z + r));
+      }
+      return { middle: (most + least) / 2, depth: (most - least) / 2 / tan };
+    };
+    const h = edge(right, tanRight), v = edge(up, tanUp), eye = new THREE.Vector3();
+    eye.addScaledVector(right, h.middle).addScaledVector(up, v.middle).addScaledVector(back, Math.max(h.depth, v.depth));
+    this.camera.position.copy(eye);
+    this.controls.target.copy(eye).addScaledVector(back, -Math.max(this.radius * 0.2, eye.clone().sub(this.center).dot(back)));
     this.camera.updateProjectionMatrix();
     this.controls.update();
     this.invalidate();
@@ -426,9 +445,10 @@ export class Stage {
     this.scene.fog = new THREE.Fog(c.background, 7 * this.radius, 26 * this.radius);
     this.sky.color.set(c.sky);
     this.sky.groundColor.set(c.ground);
-    this.sky.intensity = name === "dark" ? 1.9 : 1.7;
-    this.sun.intensity = name === "dark" ? 2.6 : 2.1;
-    for (const material of [this.edgeMaterial, this.patchMaterial, this.ballMaterial]) material.color.set(c.edge);
+    this.sky.intensity = name === "dark" ? 1.5 : 1.7;
+    this.sun.intensity = name === "dark" ? 2.2 : 1.7;
+    for (const material of [this.edgeMaterial, this.ballMaterial]) material.color.set(c.edge);
+    this.patchMaterial.color.set(c.patch);
     this.edgeMaterial.opacity = c.edgeOpacity;
     const texture = this.planes.length ? this.gridTexture() : null;
     for (const plane of this.planes) {
@@ -450,8 +470,8 @@ export class Stage {
     const slot = this.slotOf[body] ?? -1, group = slot < 0 ? undefined : this.groups.find((g) => g.bodies[slot] === body);
     if (!group) return;
     const color = this.colorOf(body);
-    if (body === this.selected) color.lerp(new THREE.Color("#fff2b0"), 0.45);
-    else if (body === this.hovered) color.lerp(new THREE.Color("#ffffff"), 0.2);
+    if (body === this.selected) color.offsetHSL(0, 0.15, 0.17);
+    else if (body === this.hovered) color.offsetHSL(0, 0.05, 0.08);
     group.faces.setColorAt(slot, color);
     color.toArray(this.colors, 3 * body);
     this.plainIsOld = true;
