@@ -44,7 +44,8 @@ static abut_status evaluate(trial *t, abut_error *error) {
     if (!t->sol->state) return fail_memory(error);
     for (int i = 0; i < t->g->contact_count; i++)
         if (t->s->normal_of[i] >= 0)
-            t->sol->state[t->s->normal_of[i]] = t->g->contacts[i].pressed ? ABUT_LCP_FREE : ABUT_LCP_AT_LOWER;
+            t->sol->state[t->s->normal_of[i]] =
+                t->g->contacts[i].pressed && !t->g->contacts[i].idle ? ABUT_LCP_FREE : ABUT_LCP_AT_LOWER;
     for (int i = 0; i < t->g->row_count; i++)
         if (t->s->row_of[i] >= 0 && t->g->row_states) t->sol->state[t->s->row_of[i]] = t->g->row_states[i];
     int before = t->sol->pivots;

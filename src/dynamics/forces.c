@@ -16,7 +16,8 @@ static void recall_states(const group_system *s, uint8_t *state) {
     for (int i = 0; i < g->row_count; i++)
         if (s->row_of[i] >= 0 && g->row_states) state[s->row_of[i]] = g->row_states[i];
     for (int i = 0; i < g->contact_count; i++)
-        if (s->normal_of[i] >= 0 && !g->contacts[i].pressed) state[s->normal_of[i]] = ABUT_LCP_AT_LOWER;
+        if (s->normal_of[i] >= 0 && (!g->contacts[i].pressed || g->contacts[i].idle))
+            state[s->normal_of[i]] = ABUT_LCP_AT_LOWER;
 }
 
 /* A point stays pressed while it does not accelerate away; at N = 0 and gap'' = 0 it still touches. */
@@ -24,8 +25,11 @@ static void remember_states(const group_system *s, const system_solution *sol, d
     const group *g = s->g;
     for (int i = 0; i < g->row_count; i++)
         if (s->row_of[i] >= 0 && g->row_states) g->row_states[i] = sol->state[s->row_of[i]];
-    for (int i = 0; i < g->contact_count; i++)
-        g->contacts[i].pressed = s->normal_of[i] >= 0 && sol->w[s->normal_of[i]] <= tolerance * sol->scale;
+    for (int i = 0; i < g->contact_count; i++) {
+        int n = s->normal_of[i];
+        g->contacts[i].pressed = n >= 0 && sol->w[n] <= tolerance * sol->scale;
+        g->contacts[i].idle = g->contacts[i].pressed && sol->state[n] == ABUT_LCP_AT_LOWER;
+    }
     for (int k = 0; k < s->cone_count;
          k++) /* the last direction of slip: that of a point that comes to rest */
         if (s->cones[k].mode == FRICTION_SLIP)
@@ -207,6 +211,7 @@ abut_status forces_choose(group *g, const forces_config *config, const group_scr
     system_solution sol = {0};
     if (status == ABUT_OK) {
         group_free_accelerations(g, base);
+        for (int i = 0; i < g->contact_count; i++) g->contacts[i].idle = false;
         for (int i = 0; i < g->contact_count; i++)
             for (int k = 0; k < CONE_KINDS; k++)
                 any |= candidate[i * CONE_KINDS + k] =

@@ -279,7 +279,7 @@ static void write_modes(const modes *m, group *g) {
     for (int i = 0; i < m->point_count; i++) {
         const modes_point *p = &m->points[i];
         group_contact *c = &g->contacts[p->contact];
-        c->pressed = p->closed;
+        c->pressed = p->closed, c->idle = false;
         if (!p->law) continue;
         vec3 along = vec3_axpy(vec3_scale(p->law->axis[0], p->d[0]), p->d[1], p->law->axis[1]);
         if (!p->closed)

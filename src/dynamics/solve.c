@@ -141,7 +141,7 @@ static bool free_rows_hold(const group_system *s, const system_solution *sol, do
 /* Unknowns up to which a system with slip is solved densely: it costs little, and z is that of least norm.
  * Over the bodies it is that of an elastic foundation, which for a face that slides and turns at once is
  * another. */
-enum { FEW_UNKNOWNS = 12 };
+enum { FEW_UNKNOWNS = 12, LARGE_SYSTEM = 60 };
 
 /* z for the states of the solution: over the bodies, or densely where nearly dependent rows need all digits.
  * False when memory is out. */
@@ -155,9 +155,21 @@ static bool solve_states(states *t, arena *scratch, system_solution *sol) {
     return memory;
 }
 
-/* Pivots from the given states: the worst violation first; after `count` steps the first one (Murty's rule,
- * which cannot cycle where the matrix is a P-matrix).  True when they end in a solution; false at the budget
- * or where the free rows have none.  *memory is false when memory is out. */
+/* Lets go all points that pull.  Of many redundant ones that is most of the way; those that are missed then
+ * come back by the steps that follow. */
+static void let_go(const states *t, double tolerance, system_solution *sol) {
+    const group_system *s = t->s;
+    for (int i = 0; i < s->count; i++) {
+        if (sol->state[i] != ABUT_LCP_FREE || !isfinite(s->lo[i])) continue;
+        if ((s->lo[i] - sol->z[i]) * t->rows[i].size <= tolerance * sol->scale) continue;
+        sol->state[i] = ABUT_LCP_AT_LOWER, sol->pivots++;
+    }
+}
+
+/* Pivots from the given states: in large systems first all that pull at once, then the worst violation first;
+ * after `count` steps the first one (Murty's rule, which cannot cycle where the matrix is a P-matrix).  True
+ * when they end in a solution; false at the budget or where the free rows have none.  *memory is false when
+ * memory is out. */
 static bool pivot(states *t, double tolerance, int budget, arena *scratch, system_solution *sol,
                   bool *memory) {
     for (int step = 0; step <= budget; step++) {
@@ -168,6 +180,7 @@ static bool pivot(states *t, double tolerance, int budget, arena *scratch, syste
         int worst = worst_violation(t, sol, tolerance, step > t->s->count, &next);
         if (worst < 0) return free_rows_hold(t->s, sol, tolerance);
         sol->state[worst] = next, sol->pivots++;
+        if (step == 0 && t->s->count > LARGE_SYSTEM) let_go(t, tolerance, sol);
     }
     return false;
 }
