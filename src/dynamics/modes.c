@@ -275,6 +275,15 @@ bool modes_solve(const group_system *s, const bool *candidate, double accuracy, 
 
 /* ---- choosing */
 
+/* A slip this slow beside the largest rate is none: redundant points at the edge of their cones that stick as
+ * well. */
+#define NO_SLIP 1e-10
+
+static bool slips(const modes *m, const modes_point *p) {
+    double rate = sqrt(p->rate[0] * p->rate[0] + p->rate[1] * p->rate[1]);
+    return p->mode == FRICTION_SLIP && rate > NO_SLIP * m->scale;
+}
+
 static void write_modes(const modes *m, group *g) {
     for (int i = 0; i < m->point_count; i++) {
         const modes_point *p = &m->points[i];
@@ -284,7 +293,7 @@ static void write_modes(const modes *m, group *g) {
         vec3 along = vec3_axpy(vec3_scale(p->law->axis[0], p->d[0]), p->d[1], p->law->axis[1]);
         if (!p->closed)
             coulomb_set_mode(c, CONE_FRICTION, FRICTION_FREE, vec3_zero());
-        else if (p->mode == FRICTION_SLIP)
+        else if (slips(m, p))
             coulomb_set_mode(c, CONE_FRICTION, FRICTION_SLIP, along);
         else
             coulomb_set_mode(c, CONE_FRICTION, FRICTION_STICK, vec3_zero());
@@ -301,7 +310,7 @@ abut_status modes_choose(group *g, const coulomb_config *config, const group_scr
                 coulomb_set_mode(&g->contacts[i], (cone_kind)k, FRICTION_STICK, vec3_zero());
     abut_status status = system_build(g, &config->build, scratch->arena, system, error);
     if (status != ABUT_OK) return status;
-    if (!modes_solve(system, config->candidate, config->tolerance, scratch->arena, &m, found))
+    if (!modes_solve(system, config->candidate, fmin(config->tolerance, 1e-11), scratch->arena, &m, found))
         return fail_memory(error);
     if (!*found) return ABUT_OK;
     write_modes(&m, g);
