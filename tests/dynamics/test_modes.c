@@ -153,9 +153,9 @@ static void a_box_slides(void **state) {
     little_close(&w);
 }
 
-/* Five bricks of 2 x 1 x 0.5 m, each 0.6 m beside the one below: the stack turns about the edge of a brick as
- * one body, for some instants.  Friction 0.4 is far more than that needs, so no point slips; those on the far
- * side open.  Corners at the edge of their cones, beside others that have room, stick too. */
+/* Five bricks of 2 x 1 x 0.5 m, each 0.6 m beside the one below: the stack turns about the edge of the first.
+ * T / N grows from face to face, so with friction 0.4 the top brick slips and with 1 all stick: the law at
+ * every point, and corners at the edge of their cones beside others that have room stick too. */
 static void an_overbalanced_stack_sticks(void **state) {
     (void)state;
     little w;
@@ -171,6 +171,16 @@ static void an_overbalanced_stack_sticks(void **state) {
             little_contact(&w, i, i - 1, vec3_make(k & 1 ? right : left, k & 2 ? 0.5 : -0.5, 0.5 * (i - 1)),
                            vec3_make(0, 0, 1));
     }
+    little_choose(&w);
+    assert_int_equal(w.forces.outcome, FORCES_SOLVED);
+    double top = vec3_length(w.loads[16].slip_acceleration);
+    for (int i = 16; i < 20; i++) { /* one face, one mode */
+        assert_int_equal(w.contacts[i].mode, FRICTION_SLIP);
+        assert_close(vec3_length(w.loads[i].friction), 0.4 * w.loads[i].normal, 1e-8);
+        assert_close(vec3_length(w.loads[i].slip_acceleration), top, 1e-9);
+    }
+    for (int i = 0; i < w.g.contact_count; i++)
+        w.contacts[i].friction = (abut_friction){.stick = 1, .slide = 1};
     little_choose(&w);
     assert_int_equal(w.forces.outcome, FORCES_SOLVED);
     for (int i = 0; i < w.g.contact_count; i++)
