@@ -102,6 +102,13 @@ ABUT_API double abut_touch_distance(const abut_touch_solid *a, abut_pose pose_a,
 ABUT_API double abut_touch_time(const abut_touch_solid *a, abut_pose pose_a, abut_twist velocity_a,
                                 const abut_touch_solid *b, abut_pose pose_b, abut_twist velocity_b,
                                 double epsilon);
+/* When two solids that penetrate after a step first touched, as a part of the step from 0 to 1 (Vanecek 1990,
+ * section 3, corrected): by the vertices whose way, relative to the other solid and taken to be straight,
+ * goes inside it, and by the edges that are inside.  pose_a and pose_b hold the poses before and after. Exact
+ * where the relative motion is a translation and no edge passes through the other solid; 1 when nothing
+ * penetrates, 0 when it did before.  Costs a look at every vertex and edge. */
+ABUT_API double abut_touch_estimate(const abut_touch_solid *a, const abut_pose pose_a[2],
+                                    const abut_touch_solid *b, const abut_pose pose_b[2], double epsilon);
 
 #ifdef __cplusplus
 }

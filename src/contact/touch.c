@@ -95,6 +95,7 @@ static abut_status analyse(touch_work *w, bool all) {
         if (all || t->regions[i].needed) t->regions[kept++] = t->regions[i];
     t->region_count = kept;
     status = touch_normals(w);
+    if (status == ABUT_OK) touch_cull_regions(w);
     return status == ABUT_OK ? touch_points(w) : status;
 }
 

@@ -83,6 +83,8 @@ abut_status touch_normals(touch_work *w);
 abut_status touch_points(touch_work *w);
 /* Takes the entities that cannot be in a resting or approaching contact out of `near`. */
 void touch_cull(touch_work *w);
+/* Takes the regions out whose contact separates; after touch_normals. */
+void touch_cull_regions(touch_work *w);
 /* For a region whose normal is open: that of the previous step, where one of conditions 6 and 7 holds and it
  * still separates the solids. */
 abut_status touch_remember(const touch_work *w, abut_touch_region *r, const touch_cone *a,

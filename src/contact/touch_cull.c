@@ -4,7 +4,10 @@
  * The relative velocity is linear in the point (equation 12), so over a face it is extreme at corners of its
  * outer loop.  An edge or vertex is culled when all its faces are and it is convex: then a contact normal is
  * minus a sum of face normals with weights >= 0, and every such contact separates.  At reflex edges and
- * corners the normal is not such a sum, and they stay. */
+ * corners the normal is not such a sum, and they stay.
+ *
+ * What stays may still find contacts that separate, at an edge of a face that recedes beside one that slides;
+ * they are left out when their normals are known. */
 #include "contact/touch.h"
 
 /* Velocity of the point p of solid i relative to the other (equation 9). */
@@ -69,4 +72,26 @@ static void cull(touch_work *w, int i) {
 void touch_cull(touch_work *w) {
     if (!w->options->velocity[0] || !w->options->velocity[1]) return;
     for (int i = 0; i < 2; i++) cull(w, i);
+}
+
+/* Whether the velocity of A relative to B, linear in the point, leads away from B along each normal at each
+ * corner of the region.  Where the normal is open, another one may be in the way. */
+static bool recedes(const touch_work *w, const abut_touch_region *r) {
+    const abut_touch *t = w->out;
+    for (int32_t c = t->loop_start[r->first_loop]; c < t->loop_start[r->first_loop + r->loops]; c++) {
+        vec3 v = relative_velocity(w, 0, t->points[c]);
+        for (int k = 0; k < r->normal_count; k++)
+            if (!(vec3_dot(v, r->normals[k]) > 1e-9 * vec3_length(v))) return false;
+    }
+    return r->determinate;
+}
+
+void touch_cull_regions(touch_work *w) {
+    abut_touch *t = w->out;
+    if (!w->options->velocity[0] || !w->options->velocity[1]) return;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < t->region_count; i++)
+        if (!recedes(w, &t->regions[i])) t->regions[kept++] = t->regions[i];
+    t->region_count = kept;
+    if (kept == 0) t->status = ABUT_APART;
 }

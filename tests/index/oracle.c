@@ -279,6 +279,34 @@ void oracle_check_points(const abut_solid *s, const abut_index *index, int64_t c
     oracle_free(&o);
 }
 
+/* A vertex, a point of an edge, or one anywhere in the box, in shape coordinates. */
+static vec3 some_point(const abut_solid *s, int kind, uint64_t *seed) {
+    const solid_edge *e = &solid_edges(s)[random_bits(seed) % (uint64_t)s->edge_count];
+    vec3 a = solid_position(s, e->vertex[0]), b = solid_position(s, e->vertex[1]);
+    vec3 x = kind == 0   ? a
+             : kind == 1 ? vec3_lerp(a, b, random_range(seed, 0.1, 0.9))
+                         : support_vec(seed, s->diagonal / 2);
+    return vec3_add(x, s->origin);
+}
+
+void oracle_check_motions(const abut_solid *s, const abut_index *index, const char *file) {
+    uint64_t seed = 61;
+    for (int i = 0; i < 100; i++) {
+        pose p = support_pose(&seed, 10 * s->diagonal);
+        for (int k = 0; k < 60; k++) {
+            vec3 x = some_point(s, k % 3, &seed), back = pose_unpoint(p, pose_point(p, x));
+            abut_place a = abut_index_point(index, s, x, s->epsilon),
+                       b = abut_index_point(index, s, back, s->epsilon);
+            if (a.kind == b.kind && a.id == b.id) continue;
+            double margin; /* it may be no farther from a decision than it was moved */
+            oracle_place(s, vec3_sub(x, s->origin), s->epsilon, &margin);
+            if (margin > 2 * vec3_distance(x, back) + 1e-14 * s->diagonal)
+                fail_msg("%s: %s %d, moved and back %s %d", file, abut_place_kind_name(a.kind), (int)a.id,
+                         abut_place_kind_name(b.kind), (int)b.id);
+        }
+    }
+}
+
 static void check_segment(const abut_solid *s, const abut_index *index, const oracle *o, vec3 a, vec3 b,
                           bool count_all, const char *file) {
     static abut_run runs[4096];

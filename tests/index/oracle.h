@@ -41,6 +41,9 @@ bool oracle_crossings(const oracle *o, vec3 from, vec3 to, int *count);
 void oracle_check_entities(const abut_solid *s, const abut_index *index, const char *file);
 /* Random points, one in four near the boundary, one by one and as a batch, against the winding number. */
 void oracle_check_points(const abut_solid *s, const abut_index *index, int64_t count, const char *file);
+/* A hundred random rigid motions: a point that is moved with the solid, and mapped back into its frame, keeps
+ * its place. */
+void oracle_check_motions(const abut_solid *s, const abut_index *index, const char *file);
 /* Random segments: crossings lie on their entities, what is between against the winding number; of the first
  * `counted` the crossings are counted by exact predicates as well. */
 void oracle_check_segments(const abut_solid *s, const abut_index *index, int count, int counted,

@@ -15,6 +15,7 @@ static void test_koala(void **state) {
     assert_true(index->node_count < 5 * (solid->vertex_count + solid->edge_count + solid->face_count));
     oracle_check_entities(solid, index, "koala");
     oracle_check_points(solid, index, 100000, "koala");
+    oracle_check_motions(solid, index, "koala");
     oracle_check_segments(solid, index, 10000, 300, "koala");
     abut_cells cells;
     assert_int_equal(abut_index_cells(NULL, index, solid, &cells, &error), ABUT_OK);

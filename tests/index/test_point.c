@@ -13,6 +13,7 @@ static void visit_mesh(const char *path, void *user) {
     abut_index *index = oracle_build(solid, ABUT_INDEX_HYBRID);
     oracle_check_entities(solid, index, path);
     oracle_check_points(solid, index, 100000, path);
+    oracle_check_motions(solid, index, path);
     abut_index_free(NULL, index);
     abut_solid_free(NULL, solid);
     ++*solids;
