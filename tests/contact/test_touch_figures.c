@@ -124,9 +124,9 @@ static void the_estimate_is_exact_for_translations(void **state) {
         }
         if (gap > tolerance) continue; /* passed by */
         pose pa[2] = {{vec3_axpy(p.position, -1, way), qa}, {vec3_axpy(p.position, 0.2, way), qa}};
-        double part = abut_touch_estimate(a.ready, pa, b.ready, pb, tolerance);
+        double when = abut_touch_estimate(a.ready, pa, b.ready, pb, tolerance);
         for (int side = -1; side <= 1; side += 2) { /* 100 epsilon of a way of 1.2, to and fro */
-            p.position = vec3_lerp(pa[0].position, pa[1].position, part + side * 100 * tolerance / 1.2);
+            p.position = vec3_lerp(pa[0].position, pa[1].position, when + side * 100 * tolerance / 1.2);
             abut_touch *t = find(&a, p, &b, pb[0], NULL);
             if (side < 0) assert_int_equal(t->status, ABUT_APART);
             if (side > 0) assert_true(t->status == ABUT_PENETRATING || t->status == ABUT_TOUCHING);
