@@ -38,6 +38,8 @@ typedef struct contact_problem {
     double (*scaled)[12];   /* the same times M^-1 */
     int *row_start, *column;
     double *value, *b;
+    int *mirror, row_room; /* of the matrix so far, and its room */
+    size_t entry_room;
     abut_lcp lcp;
 } contact_problem;
 
@@ -55,7 +57,7 @@ static inline void contact_problem_init(contact_problem *p, uint64_t seed) {
 
 static inline void contact_problem_free(contact_problem *p) {
     free(p->bodies), free(p->contacts), free(p->jacobian), free(p->scaled), free(p->row_start),
-        free(p->column), free(p->value), free(p->b);
+        free(p->column), free(p->value), free(p->b), free(p->mirror);
     memset(p, 0, sizeof *p);
 }
 
@@ -199,16 +201,19 @@ static inline void contact_scale(const contact_problem *p, int i) {
     }
 }
 
-/* A_ij: over the bodies that contacts i and j share. */
+static inline double contact_dot6(const double *a, const double *b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
+/* A_ij: over the bodies that contacts i and j share; a contact has two different ones. */
 static inline double contact_entry(const contact_problem *p, int i, int j) {
     const contact_point *c = &p->contacts[i], *d = &p->contacts[j];
+    const double *row = p->scaled[i], *other = p->jacobian[j];
     double sum = 0;
-    for (int s = 0; s < 2; s++)
-        for (int t = 0; t < 2; t++) {
-            int body = s ? c->b : c->a;
-            if (body < 0 || body != (t ? d->b : d->a)) continue;
-            for (int k = 0; k < 6; k++) sum += p->scaled[i][6 * s + k] * p->jacobian[j][6 * t + k];
-        }
+    if (c->a == d->a) sum += contact_dot6(row, other);
+    if (c->a == d->b) sum += contact_dot6(row, other + 6);
+    if (c->b >= 0 && c->b == d->b) sum += contact_dot6(row + 6, other + 6);
+    if (c->b >= 0 && c->b == d->a) sum += contact_dot6(row + 6, other);
     return sum;
 }
 
@@ -238,42 +243,64 @@ static inline double contact_load(const contact_problem *p, int i) {
     double sum = 0;
     for (int side = 0; side < 2; side++) {
         int body = side ? p->contacts[i].b : p->contacts[i].a;
-        for (int k = 0; k < 6 && body >= 0; k++) sum += p->scaled[i][6 * side + k] * p->bodies[body].load[k];
+        if (body >= 0) sum += contact_dot6(p->scaled[i] + 6 * side, p->bodies[body].load);
     }
     return sum;
 }
 
-/* p->lcp from bodies, contacts and loads: row i has the contacts of its two bodies, merged by number. */
+/* Memory for the rows; what is there for the same number of contacts is used again. */
+static inline void contact_problem_reserve(contact_problem *p, size_t entries) {
+    size_t n = (size_t)p->contact_count + 1;
+    if (p->row_room != p->contact_count) {
+        free(p->jacobian), free(p->scaled), free(p->row_start), free(p->b), free(p->mirror);
+        p->scaled = (double(*)[12])malloc(n * sizeof *p->scaled);
+        p->jacobian = (double(*)[12])malloc(n * sizeof *p->jacobian);
+        p->row_start = (int *)malloc(n * sizeof(int)), p->mirror = (int *)malloc(n * sizeof(int));
+        p->b = (double *)malloc(n * sizeof(double));
+        p->row_room = p->contact_count;
+    }
+    if (p->entry_room < entries) {
+        free(p->column), free(p->value);
+        p->column = (int *)malloc(entries * sizeof(int));
+        p->value = (double *)malloc(entries * sizeof(double));
+        p->entry_room = entries;
+    }
+    if (!p->jacobian || !p->scaled || !p->row_start || !p->mirror || !p->b || !p->column || !p->value)
+        abort();
+}
+
+/* Row i of A: the contacts of its two bodies, merged by number. Entries left of the diagonal were computed
+ * with the rows above: mirror[j] is the next of row j's, right of its diagonal, to be copied. */
+static inline int contact_row(contact_problem *p, const int *first, const int *list, int i, int end) {
+    int a = p->contacts[i].a, b = p->contacts[i].b, x = first[a], y = b >= 0 ? first[b] : 0,
+        last = b >= 0 ? first[b + 1] : 0;
+    while (x < first[a + 1] || y < last) {
+        int j = x < first[a + 1] && (y >= last || list[x] <= list[y]) ? list[x] : list[y];
+        x += x < first[a + 1] && list[x] == j, y += y < last && list[y] == j;
+        p->column[end] = j;
+        p->value[end++] = j < i ? p->value[p->mirror[j]++] : contact_entry(p, i, j);
+        if (j == i) p->mirror[i] = end;
+    }
+    return end;
+}
+
+/* p->lcp from bodies, contacts and loads. */
 static inline void contact_problem_assemble(contact_problem *p) {
-    int n = p->contact_count, end = 0;
+    int n = p->contact_count;
     int *first = (int *)malloc((size_t)(p->body_count + 2) * sizeof(int)),
         *list = first ? contact_lists(p, first) : NULL;
-    free(p->jacobian), free(p->scaled), free(p->row_start), free(p->column), free(p->value), free(p->b);
-    p->scaled = (double(*)[12])malloc((size_t)(n + 1) * sizeof *p->scaled);
-    p->jacobian = (double(*)[12])malloc((size_t)(n + 1) * sizeof *p->jacobian);
-    p->row_start = (int *)calloc((size_t)n + 1, sizeof(int));
-    p->b = (double *)calloc((size_t)n + 1, sizeof(double));
-    if (!list || !p->jacobian || !p->scaled || !p->row_start || !p->b) abort();
-    int room = 0;
-    for (int i = 0; i < n; i++) {
-        contact_jacobian(p, i, p->jacobian[i]), contact_scale(p, i);
+    size_t entries = 1;
+    if (!list) abort();
+    for (int i = 0; i < n; i++)
         for (int side = 0; side < 2; side++) {
             int body = side ? p->contacts[i].b : p->contacts[i].a;
-            if (body >= 0) room += first[body + 1] - first[body];
+            if (body >= 0) entries += (size_t)(first[body + 1] - first[body]);
         }
-    }
-    p->column = (int *)malloc((size_t)(room + 1) * sizeof(int));
-    p->value = (double *)malloc((size_t)(room + 1) * sizeof(double));
-    if (!p->column || !p->value) abort();
+    contact_problem_reserve(p, entries);
+    for (int i = 0; i < n; i++) contact_jacobian(p, i, p->jacobian[i]), contact_scale(p, i);
+    p->row_start[0] = 0;
     for (int i = 0; i < n; i++) {
-        int a = p->contacts[i].a, b = p->contacts[i].b, x = first[a], y = b >= 0 ? first[b] : 0,
-            last = b >= 0 ? first[b + 1] : 0;
-        while (x < first[a + 1] || y < last) {
-            int j = x < first[a + 1] && (y >= last || list[x] <= list[y]) ? list[x] : list[y];
-            x += x < first[a + 1] && list[x] == j, y += y < last && list[y] == j;
-            p->column[end] = j, p->value[end++] = i <= j ? contact_entry(p, i, j) : contact_entry(p, j, i);
-        }
-        p->row_start[i + 1] = end;
+        p->row_start[i + 1] = contact_row(p, first, list, i, p->row_start[i]);
         p->b[i] = contact_load(p, i);
     }
     free(first), free(list);

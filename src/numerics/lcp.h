@@ -46,6 +46,7 @@ typedef struct lcp_order {
     int *start, *column; /* copy of the pattern */
     int *order, *place;
     int *factor_start; /* columns of L for all rows free: size + 1 entries */
+    int *tree;         /* their elimination tree: the parent of a row, or -1 */
     uint64_t version;  /* counts the patterns seen */
 } lcp_order;
 
@@ -53,11 +54,11 @@ typedef struct lcp_order {
  * skipped. */
 typedef struct lcp_factor {
     int size;
-    int rows; /* rows 0 .. rows-1 are factored for `member` */
+    bool filled; /* for `member` and delta */
     double delta;
     const double *metric;
-    uint8_t *member;  /* row was free when factored */
-    const int *start; /* column capacity: lcp_order.factor_start */
+    uint8_t *member, *changed; /* row was free when factored; is to be factored anew */
+    const int *start, *tree;   /* lcp_order.factor_start: room of the columns; lcp_order.tree */
     int *count, *row, *parent, *flag, *pattern;
     double *value, *pivot, *work;
 } lcp_factor;
@@ -72,6 +73,8 @@ typedef struct lcp_kept {
     double *value;    /* the matrix, as the caller gave it */
     lcp_system system;
     lcp_factor factor;
+    double *y, *v, *size_of_row, *step, *metric; /* of lcp_warm; the metric is 1 */
+    uint8_t *state;
 } lcp_kept;
 
 struct abut_lcp_solver {
@@ -105,8 +108,8 @@ void lcp_apply(const lcp_system *system, const double *y, double *v, double *siz
 void lcp_apply_doubled(const lcp_system *system, const double *y, double *v);
 
 bool lcp_factor_init(arena *scratch, const lcp_order *order, lcp_factor *factor);
-/* Brings the factor to the free rows of `state` and to delta; rows above the first change are kept.  False
- * when it was there already. */
+/* Brings the factor to the free rows of `state` and to delta; rows that do not depend on a change are kept.
+ * False when it was there already. */
 bool lcp_factor_update(lcp_factor *factor, const lcp_system *system, const uint8_t *state, double delta,
                        const double *metric);
 /* x_F = (a_FF + delta I)^-1 x_F; other entries of x are ignored and left. */
@@ -126,6 +129,14 @@ abut_status lcp_heuristic(abut_lcp_solver *solver, const abut_lcp *problem, cons
 abut_status lcp_sweep(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
                       const abut_lcp_config *config, uint8_t *state, double *z, double *w,
                       abut_lcp_result *result, abut_error *error);
+
+/* Makes solver->kept that of the matrix, with the loads b.  False when memory is out. */
+bool lcp_kept_update(abut_lcp_solver *solver, const lcp_rows *rows, const double *b);
+
+/* The exact solver from a state and z that are nearly right.  False: they are not, and nothing is written but
+ * the count of factorisations. */
+bool lcp_warm(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows, uint8_t *state,
+              double *z, double *w, abut_lcp_result *result);
 
 /* The exact solver for a group of at most LCP_SMALL rows that is coupled to no other row: member[] lists
  * them, local[] is their place in it. `unit` is max |b| of the whole problem. False: not settled, nothing

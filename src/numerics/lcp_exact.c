@@ -321,6 +321,12 @@ abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lc
                       abut_lcp_result *result, abut_error *error) {
     split p;
     if (problem->friction_row) return solve_all(solver, problem, rows, config, state, z, w, result, error);
+    abut_lcp_config cold = *config;
+    if (config->warm && rows->size > LCP_SMALL) {
+        if (lcp_warm(solver, problem, rows, state, z, w, result)) return ABUT_OK;
+        cold.warm = false, config = &cold; /* a memory that misleads is worse than none */
+        memset(state, 0, (size_t)rows->size), memset(z, 0, (size_t)rows->size * sizeof *z);
+    }
     if (!make_split(&solver->scratch, rows, &p)) return fail_memory(error);
     double unit = 0;
     int left = 0;

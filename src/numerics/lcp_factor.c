@@ -5,16 +5,18 @@
  *     row k of L solves  L D x = a_k,  over the columns that the elimination tree reaches from the entries of
  * a_k.
  *
- * A row depends only on rows above it, so after a change in row k the rows above k are kept.  delta > 0 keeps
- * the pivots of a semidefinite matrix away from 0; a pivot that rounding takes below delta / 4 is set to
- * delta.
+ * After a change in row k only its ancestors in the elimination tree change (the tree of all rows, which
+ * holds that of any free rows).  The rows of a column are ancestors of it, from the nearest on, and all above
+ * an ancestor that changes change too: so they are the end of the column, which is cut off and written anew,
+ * with the same bits as a factor from nothing.  delta > 0 keeps the pivots of a semidefinite matrix away from
+ * 0; a pivot that rounding takes below delta / 4 is set to delta.
  */
 #include "numerics/lcp.h"
 
 bool lcp_factor_init(arena *scratch, const lcp_order *order, lcp_factor *f) {
     size_t n = (size_t)order->size, entries = (size_t)order->factor_start[n];
-    *f = (lcp_factor){.size = order->size, .start = order->factor_start};
-    f->member = arena_alloc(scratch, n, 1);
+    *f = (lcp_factor){.size = order->size, .start = order->factor_start, .tree = order->tree};
+    f->member = arena_alloc(scratch, n, 1), f->changed = arena_alloc(scratch, n, 1);
     f->count = arena_alloc(scratch, n, sizeof(int));
     f->parent = arena_alloc(scratch, n, sizeof(int));
     f->flag = arena_alloc(scratch, n, sizeof(int));
@@ -23,19 +25,29 @@ bool lcp_factor_init(arena *scratch, const lcp_order *order, lcp_factor *f) {
     f->value = arena_alloc(scratch, entries, sizeof(double));
     f->pivot = arena_alloc(scratch, n, sizeof(double));
     f->work = arena_alloc(scratch, n, sizeof(double));
-    return f->member && f->count && f->parent && f->flag && f->pattern && f->row && f->value && f->pivot &&
-           f->work;
+    return f->member && f->changed && f->count && f->parent && f->flag && f->pattern && f->row && f->value &&
+           f->pivot && f->work;
 }
 
-/* Forgets rows `first` and below: entries of a column stand by rising row. */
-static void truncate_rows(lcp_factor *f, int first) {
-    for (int j = 0; j < first; j++) {
+/* Marks the rows that are free or no longer free, and their ancestors. False when there are none. */
+static bool mark_changed(lcp_factor *f, const uint8_t *state) {
+    bool any = false;
+    for (int k = 0; k < f->size; k++) {
+        if (f->member[k] == (state[k] == ABUT_LCP_FREE)) continue;
+        any = true;
+        for (int i = k; i >= 0 && !f->changed[i]; i = f->tree[i]) f->changed[i] = 1;
+    }
+    return any;
+}
+
+/* Forgets the entries of rows that change: the end of each column. */
+static void forget_changed(lcp_factor *f) {
+    for (int j = 0; j < f->size; j++) {
         int count = f->count[j];
-        while (count > 0 && f->row[f->start[j] + count - 1] >= first) count--;
+        while (count > 0 && f->changed[f->row[f->start[j] + count - 1]]) count--;
         f->count[j] = count;
         if (count == 0) f->parent[j] = -1;
     }
-    f->rows = first;
 }
 
 /* Row k: scatter a_k, reach over the tree in topological order, eliminate. */
@@ -66,22 +78,22 @@ static void factor_row(lcp_factor *f, const lcp_system *s, int k) {
 
 bool lcp_factor_update(lcp_factor *f, const lcp_system *s, const uint8_t *state, double delta,
                        const double *metric) {
-    int first = 0;
-    if (f->delta == delta)
-        while (first < f->rows && f->member[first] == (state[first] == ABUT_LCP_FREE)) first++;
+    size_t n = (size_t)f->size;
+    bool kept = f->filled && f->delta == delta;
+    memset(f->changed, !kept, n);
     f->delta = delta, f->metric = metric;
-    if (first == f->size && f->rows == f->size) return false;
-    truncate_rows(f, first);
-    memset(f->flag, 0, (size_t)f->size * sizeof *f->flag);
-    for (int k = first; k < f->size; k++) {
+    if (kept && !mark_changed(f, state)) return false;
+    forget_changed(f);
+    memset(f->flag, 0, n * sizeof *f->flag);
+    for (int k = 0; k < f->size; k++) {
+        if (!f->changed[k]) continue;
         f->member[k] = state[k] == ABUT_LCP_FREE;
         if (f->member[k])
             factor_row(f, s, k);
         else
             f->count[k] = 0, f->parent[k] = -1;
     }
-    f->rows = f->size;
-    return true;
+    return f->filled = true;
 }
 
 void lcp_factor_solve(const lcp_factor *f, double *x) {

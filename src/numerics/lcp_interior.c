@@ -58,7 +58,7 @@ static void factor(path *a) {
         if (a->x[k] > 0) a->barrier[k] += a->x[k] / (p->y[k] - a->s->lo[k]);
         if (a->u[k] > 0) a->barrier[k] += a->u[k] / (a->s->hi[k] - p->y[k]);
     }
-    p->factor.rows = 0; /* the diagonal is new */
+    p->factor.filled = false; /* the diagonal is new */
     p->factorizations += lcp_factor_update(&p->factor, a->s, p->state, 1, a->barrier);
 }
 
@@ -153,5 +153,5 @@ void lcp_interior_run(lcp_pivoting *p, int call) {
         if (a.u[k] > 0 && p->system.hi[k] - p->y[k] < a.u[k]) p->state[k] = ABUT_LCP_AT_UPPER;
         p->pivots += p->state[k] != ABUT_LCP_FREE;
     }
-    p->factor.rows = 0;
+    p->factor.filled = false;
 }

@@ -159,12 +159,12 @@ static bool eliminate(const abut_context *context, arena *scratch, graph *g, int
     return true;
 }
 
-/* Column counts of L with every row free: a walk up the elimination tree for each entry (Liu). */
+/* The elimination tree and the column counts of L with every row free: a walk up the tree for each entry
+ * (Liu). */
 static bool count_columns(arena *scratch, lcp_order *o, const lcp_rows *rows) {
     int n = rows->size;
-    int *parent = arena_alloc(scratch, (size_t)n, sizeof *parent);
-    int *flag = arena_alloc(scratch, (size_t)n, sizeof *flag);
-    if (!parent || !flag) return false;
+    int *parent = o->tree, *flag = arena_alloc(scratch, (size_t)n, sizeof *flag);
+    if (!flag) return false;
     memset(o->factor_start, 0, ((size_t)n + 1) * sizeof *o->factor_start);
     for (int k = 0; k < n; k++) {
         parent[k] = -1, flag[k] = k;
@@ -190,6 +190,7 @@ void lcp_order_free(const abut_context *context, lcp_order *o) {
     mem_free(context, o->order, (size_t)o->capacity_rows, sizeof(int));
     mem_free(context, o->place, (size_t)o->capacity_rows, sizeof(int));
     mem_free(context, o->factor_start, (size_t)o->capacity_rows, sizeof(int));
+    mem_free(context, o->tree, (size_t)o->capacity_rows, sizeof(int));
     *o = (lcp_order){0};
 }
 
@@ -202,7 +203,8 @@ static bool reserve(const abut_context *context, lcp_order *o, int rows, int ent
     o->order = mem_alloc(context, (size_t)rows + 1, sizeof(int));
     o->place = mem_alloc(context, (size_t)rows + 1, sizeof(int));
     o->factor_start = mem_alloc(context, (size_t)rows + 1, sizeof(int));
-    if (o->start && o->column && o->order && o->place && o->factor_start) return true;
+    o->tree = mem_alloc(context, (size_t)rows + 1, sizeof(int));
+    if (o->start && o->column && o->order && o->place && o->factor_start && o->tree) return true;
     lcp_order_free(context, o);
     return false;
 }

@@ -33,26 +33,38 @@ bool lcp_pivoting_init(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows 
            lcp_factor_init(scratch, &solver->order, &p->factor) && allocate(p, scratch, (size_t)rows->size);
 }
 
-bool lcp_pivoting_take(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows *rows, const double *b) {
+bool lcp_kept_update(abut_lcp_solver *solver, const lcp_rows *rows, const double *b) {
     lcp_kept *kept = &solver->kept;
-    size_t entries = (size_t)rows->start[rows->size];
-    *p = (lcp_pivoting){0};
-    if (!lcp_order_update(solver->context, &solver->scratch, &solver->order, rows)) return false;
-    bool same = kept->valid && kept->version == solver->order.version &&
-                memcmp(kept->value, rows->value, entries * sizeof(double)) == 0;
-    kept->valid = false; /* until it is handed back */
-    if (same) {
+    size_t n = (size_t)rows->size, entries = (size_t)rows->start[rows->size];
+    if (!lcp_order_update(solver->context, &solver->scratch, &solver->order, rows))
+        return kept->valid = false;
+    if (kept->valid && kept->version == solver->order.version &&
+        memcmp(kept->value, rows->value, entries * sizeof(double)) == 0) {
         lcp_system_load(&kept->system, b);
-    } else {
-        arena_restore(&kept->room, (arena_mark){0});
-        kept->version = solver->order.version;
-        kept->value = arena_alloc(&kept->room, entries, sizeof(double));
-        if (!kept->value || !lcp_system_build(&kept->room, &solver->order, rows, b, &kept->system) ||
-            !lcp_factor_init(&kept->room, &solver->order, &kept->factor))
-            return false;
-        memcpy(kept->value, rows->value, entries * sizeof(double));
+        return true;
     }
-    p->system = kept->system, p->factor = kept->factor;
+    kept->valid = false;
+    arena_restore(&kept->room, (arena_mark){0});
+    kept->version = solver->order.version;
+    kept->value = arena_alloc(&kept->room, entries, sizeof(double));
+    double **vectors[] = {&kept->y, &kept->v, &kept->size_of_row, &kept->step, &kept->metric};
+    for (int i = 0; i < COUNT_OF(vectors); i++)
+        if (!(*vectors[i] = arena_alloc(&kept->room, n, sizeof(double)))) return false;
+    kept->state = arena_alloc(&kept->room, n, 1);
+    if (!kept->value || !kept->state ||
+        !lcp_system_build(&kept->room, &solver->order, rows, b, &kept->system) ||
+        !lcp_factor_init(&kept->room, &solver->order, &kept->factor))
+        return false;
+    for (size_t k = 0; k < n; k++) kept->metric[k] = 1;
+    memcpy(kept->value, rows->value, entries * sizeof(double));
+    return kept->valid = true;
+}
+
+bool lcp_pivoting_take(lcp_pivoting *p, abut_lcp_solver *solver, const lcp_rows *rows, const double *b) {
+    *p = (lcp_pivoting){0};
+    if (!lcp_kept_update(solver, rows, b)) return false;
+    solver->kept.valid = false; /* until it is handed back */
+    p->system = solver->kept.system, p->factor = solver->kept.factor;
     return allocate(p, &solver->scratch, (size_t)rows->size);
 }
 

@@ -144,10 +144,11 @@ static double power_scale(double a) {
 
 /* The bounds, scaled: those of the caller times beta / s. */
 void lcp_system_bounds(lcp_system *s, const abut_lcp *problem, const double *z) {
+    bool plain = !problem->lo && !problem->hi && !problem->friction_row; /* contacts: 0 and infinity */
     for (int k = 0; k < s->size; k++) {
         int i = s->order[k];
-        s->lo[k] = lcp_lower(problem, z, i) * s->beta / s->scale[k];
-        s->hi[k] = lcp_upper(problem, z, i) * s->beta / s->scale[k];
+        s->lo[k] = plain ? 0 : lcp_lower(problem, z, i) * s->beta / s->scale[k];
+        s->hi[k] = plain ? (double)INFINITY : lcp_upper(problem, z, i) * s->beta / s->scale[k];
     }
 }
 
