@@ -24,8 +24,9 @@
 #include <math.h>
 
 enum { MOST_FREE = 160, FIRST_SWEEPS = 3, SWEEPS = 14, MOST_REFINEMENTS = 3 };
-#define RELAXATION 1.6 /* of the sweeps: between the 1 of Gauss-Seidel and the 2 where they cease to settle \
-                        */
+#define RELAXATION                                                                           \
+    1.6 /* of the sweeps: between the 1 of Gauss-Seidel and the 2 where they cease to settle \
+         */
 #define DELTA         1e-9
 #define LIMIT_CAREFUL 1e-12 /* rounding errors, relative to max |b|, above which sums are doubled */
 #define FREE_FIRST    0.9   /* fractions of the rows above which the sparse factor of the general solver is */
@@ -49,28 +50,26 @@ static double *row_of(const active *s, int i) { return s->l + (size_t)i * (size_
 static double clamp(double z, double lo, double hi) { return z < lo ? lo : z > hi ? hi : z; }
 
 typedef double four __attribute__((vector_size(32)));
-static inline __attribute__((always_inline)) four load(const double *a) {
-    four x;
-    memcpy(&x, a, sizeof x);
-    return x;
-}
 
 /* Sum of products in four strands, elementwise: the same bits with and without wide registers. */
 static inline double dot(const double *a, const double *b, int n) {
-    four sum = {0};
+    four sum = {0}, x, y;
     double rest = 0;
     int k = 0;
-    for (; k + 4 <= n; k += 4) sum += load(a + k) * load(b + k);
+    for (; k + 4 <= n; k += 4) {
+        memcpy(&x, a + k, sizeof x), memcpy(&y, b + k, sizeof y);
+        sum += x * y;
+    }
     for (; k < n; k++) rest += a[k] * b[k];
     return ((sum[0] + sum[2]) + (sum[1] + sum[3])) + rest;
 }
 
 /* x -= f a */
 static inline void subtract(double *x, double f, const double *a, int n) {
-    four factor = {f, f, f, f};
     int k = 0;
-    for (; k + 4 <= n; k += 4) {
-        four y = load(x + k) - factor * load(a + k);
+    for (four y, z; k + 4 <= n; k += 4) {
+        memcpy(&y, x + k, sizeof y), memcpy(&z, a + k, sizeof z);
+        y -= f * z;
         memcpy(x + k, &y, sizeof y);
     }
     for (; k < n; k++) x[k] -= f * a[k];

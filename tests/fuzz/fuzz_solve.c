@@ -1,11 +1,11 @@
 /* Complementarity problems: text through `abut solve`, or arrays through the library, by the first byte.
  *
  *     text     the bytes behind the first are PROBLEM.json, for the solver that the first byte names
- *     arrays   A = J J^T of small integers (contacts: singular, redundant, degenerate), or doubles as they come
- *              (NaN, infinities, indefinite); bounds of every kind; solved cold, then warm with other loads
+ *     arrays   A = J J^T of small integers (contacts: singular, redundant, degenerate), or doubles as they
+ * come (NaN, infinities, indefinite); bounds of every kind; solved cold, then warm with other loads
  *
- * What must hold: no crash, no leak, no hang; what is accepted passes the validator and keeps its bounds; what
- * is infeasible has a ray that proves it; what is refused has a message. */
+ * What must hold: no crash, no leak, no hang; what is accepted passes the validator and keeps its bounds;
+ * what is infeasible has a ray that proves it; what is refused has a message. */
 #include "cli.h"
 
 #include <math.h>
@@ -77,7 +77,8 @@ static void fill_contacts(arrays *p, input *in) {
         int kind = byte(in);
         double unit = kind & 2 ? 0x1p-13 : 1; /* masses 1 : 7e7 */
         for (int k = 0; k < columns; k++)
-            j[i][k] = kind & 1 && i > 0 ? j[i - 1][k] : (k % 3 == kind % 3 ? (int8_t)byte(in) / 16 : 0) * unit;
+            j[i][k] =
+                kind & 1 && i > 0 ? j[i - 1][k] : (k % 3 == kind % 3 ? (int8_t)byte(in) / 16 : 0) * unit;
         p->b[i] = (int8_t)byte(in) / 8;
     }
     for (int i = 0; i < p->size; i++)

@@ -1,0 +1,267 @@
+/* Hinges in scenes, run by the exact clock, against closed forms: every kind, springs with damping, motors
+ * with and without a bound, limits, break force, mechanisms. */
+#include "trial.h"
+
+#include <math.h>
+
+#define BOX(name, place)                                                                                  \
+    "body { name = '" name "', shape = solid.box {0.2, 0.2, 0.2}, mass = 2, group = 1, position = " place \
+    " }\n"
+#define NO_GRAVITY "world { gravity = {0, 0, 0}, frame = 1/20 }\n"
+
+/* x'' = -(k/m) (x - rest) - (c/m) x' from rest at 0: x = rest (1 - exp(-g t) (cos w t + g/w sin w t)), with
+ * g = c / 2m and w^2 = k/m - g^2. */
+static void damped(double k, double c, double m, double rest, double t, double *x, double *rate) {
+    double g = c / (2 * m), w = sqrt(k / m - g * g), fall = exp(-g * t);
+    *x = rest * (1 - fall * (cos(w * t) + g / w * sin(w * t)));
+    *rate = rest * fall * (w + g * g / w) * sin(w * t);
+}
+
+static void a_spring_on_a_slider(void **state) {
+    (void)state;
+    trial t;
+    double x, rate;
+    start(&t,
+          BOX("car", "{0, 0, 0}") "hinge.slider { 'car', at = {0, 0, 0}, axis = {1, 0, 0}, stiffness = 50, "
+                                  "damping = 4, rest = 0.3 }");
+    advance(&t, 1.7);
+    damped(50, 4, 2, 0.3, 1.7, &x, &rate);
+    close_to(abut_sim_motion(t.sim, 0).center.x, x, 1e-8);
+    close_to(abut_sim_motion(t.sim, 0).velocity.x, rate, 1e-7);
+    close_to(abut_sim_motion(t.sim, 0).center.z, 0, 1e-9); /* the weight is the slider's to carry */
+    finish(&t);
+}
+
+/* A torsion spring: I = m (0.2^2 + 0.2^2) / 12 about the axis through the centre. */
+static void a_spring_on_a_pin(void **state) {
+    (void)state;
+    trial t;
+    double angle, rate;
+    start(&t,
+          BOX("wheel", "{0, 0, 0}") "hinge.pin { 'wheel', at = {0, 0, 0}, axis = {0, 1, 0}, stiffness = 0.5, "
+                                    "damping = 0.01, rest = 2 }");
+    advance(&t, 1.3);
+    damped(0.5, 0.01, 2 * 0.08 / 12, 2, 1.3, &angle, &rate);
+    close_to(abut_sim_motion(t.sim, 0).spin.y, rate, 1e-6);
+    close_to(atan2(abut_sim_motion(t.sim, 0).rotation.y, abut_sim_motion(t.sim, 0).rotation.w) * 2, angle,
+             1e-7);
+    finish(&t);
+}
+
+/* Two masses on a damped spring: the distance swings with the reduced mass, the centre stays. */
+static void two_masses_on_a_spring(void **state) {
+    (void)state;
+    trial t;
+    double x, rate;
+    start(&t, NO_GRAVITY BOX("a", "{0, 0, 0}")
+                  BOX("b", "{1, 0, 0}") "spring { 'a', 'b', length = 1.25, stiffness = "
+                                        "30, damping = 2 }");
+    advance(&t, 2);
+    damped(30, 2, 1, 0.25, 2, &x, &rate);
+    close_to(abut_sim_motion(t.sim, 1).center.x - abut_sim_motion(t.sim, 0).center.x, 1 + x, 1e-8);
+    close_to(abut_sim_motion(t.sim, 1).center.x + abut_sim_motion(t.sim, 0).center.x, 1, 1e-9);
+    finish(&t);
+}
+
+/* A bob on a rod, let go at a right angle: a quarter period is pi / (2 agm(1, cos 45)) sqrt(l / g) (Gauss),
+ * and the speed at the bottom sqrt(2 g l). */
+static void a_rod_swings(void **state) {
+    (void)state;
+    trial t;
+    double a = 1, b = sqrt(0.5), l = 1.5;
+    for (int i = 0; i < 6; i++) {
+        double mean = (a + b) / 2;
+        b = sqrt(a * b), a = mean;
+    }
+    start(&t, BOX("bob", "{1.5, 0, 0}") "hinge.rod { 'bob', at = {1.5, 0, 0}, at_b = {0, 0, 0} }");
+    advance(&t, 2 * atan(1) / a * sqrt(l / 9.81));
+    close_to(abut_sim_motion(t.sim, 0).center.x, 0, 1e-7);
+    close_to(abut_sim_motion(t.sim, 0).center.z, -l, 1e-8);
+    close_to(abut_sim_motion(t.sim, 0).velocity.x, -sqrt(2 * 9.81 * l), 1e-7);
+    finish(&t);
+}
+
+/* x = r cos(w t) + sqrt(l^2 - r^2 sin(w t)^2), over several turns. */
+static void a_motor_drives_a_slider_crank(void **state) {
+    (void)state;
+    trial t;
+    double r = 0.3, l = 1, w = 6, end = 2.9, s = r * sin(w * end), root = sqrt(l * l - s * s);
+    start(&t,
+          "body { name = 'crank', shape = solid.box {0.3, 0.05, 0.05}, position = {0.15, 0, 0}, group = 1 }\n"
+          "body { name = 'rod', shape = solid.box {1, 0.04, 0.04}, position = {0.8, 0, 0}, group = 1 }\n"
+          "body { name = 'piston', shape = solid.box {0.2, 0.2, 0.2}, position = {1.3, 0, 0}, group = 1 }\n"
+          "hinge.pin { 'crank', at = {0, 0, 0}, axis = {0, 1, 0}, motor = { speed = 6 } }\n"
+          "hinge.pin { 'rod', 'crank', at = {0.3, 0, 0}, axis = {0, 1, 0} }\n"
+          "hinge.pin { 'piston', 'rod', at = {1.3, 0, 0}, axis = {0, 1, 0} }\n"
+          "hinge.slider { 'piston', at = {1.3, 0, 0}, axis = {1, 0, 0} }");
+    advance(&t, end);
+    close_to(abut_sim_motion(t.sim, 2).center.x, r * cos(w * end) + root, 1e-7);
+    close_to(abut_sim_motion(t.sim, 2).velocity.x, -w * s - w * s * r * cos(w * end) / root, 1e-6);
+    finish(&t);
+}
+
+/* A parallelogram: the coupler goes round without turning.  Its loop has three redundant rows. */
+static void a_motor_drives_a_parallelogram(void **state) {
+    (void)state;
+    trial t;
+    double r = 0.5, angle = 1.1 * 1.2;
+    start(
+        &t,
+        "body { name = 'left', shape = solid.box {0.05, 0.05, 0.5}, position = {0, 0, 0.25}, group = 1 }\n"
+        "body { name = 'right', shape = solid.box {0.05, 0.05, 0.5}, position = {1, 0, 0.25}, group = 1 }\n"
+        "body { name = 'coupler', shape = solid.box {1, 0.05, 0.05}, position = {0.5, 0, 0.5}, group = 1 }\n"
+        "hinge.pin { 'left', at = {0, 0, 0}, axis = {0, 1, 0}, motor = { speed = 1.1 } }\n"
+        "hinge.pin { 'right', at = {1, 0, 0}, axis = {0, 1, 0} }\n"
+        "hinge.pin { 'coupler', 'left', at = {0, 0, 0.5}, axis = {0, 1, 0} }\n"
+        "hinge.pin { 'coupler', 'right', at = {1, 0, 0.5}, axis = {0, 1, 0} }");
+    advance(&t, 1.2);
+    abut_motion m = abut_sim_motion(t.sim, 2);
+    close_to(m.center.x, 0.5 + r * sin(angle), 1e-8);
+    close_to(m.center.z, r * cos(angle), 1e-8);
+    close_to(m.spin.y, 0, 1e-9);
+    finish(&t);
+}
+
+/* Hooke's joint, shafts at an angle of 0.5: tan(turned) = tan(angle) cos(0.5), and the ratio of the speeds is
+ * cos(0.5) / (1 - sin(0.5)^2 sin(angle)^2). */
+static void a_universal_joint_turns_unevenly(void **state) {
+    (void)state;
+    trial t;
+    double w = 2, end = 1.9, c = cos(0.5), s = sin(0.5), angle = w * end,
+           ratio = c / (1 - s * s * sin(angle) * sin(angle));
+    start(&t,
+          NO_GRAVITY BOX(
+              "one", "{-0.5, 0, 0}") BOX("two",
+                                         "{0.5 * math.cos(0.5), 0, 0.5 * math.sin(0.5)}, rotation = {-0.5, "
+                                         "0, 1, 0}") "local c, s = math.cos(0.5), math.sin(0.5)\n"
+                                                     "hinge.pin { 'one', at = {-0.5, 0, 0}, axis = {1, 0, "
+                                                     "0}, motor = { speed = 2 } }\n"
+                                                     "hinge.pin { 'two', at = {0.5 * c, 0, 0.5 * s}, axis = "
+                                                     "{c, 0, s} }\n"
+                                                     "hinge.universal { 'one', 'two', at = {0, 0, 0}, axis = "
+                                                     "{0, 1, 0}, axis_b = {-s, 0, c} }");
+    advance(&t, end);
+    abut_motion m = abut_sim_motion(t.sim, 1);
+    close_to(m.spin.x * c + m.spin.z * s, ratio * w, 1e-7);
+    close_to(m.spin.x * s - m.spin.z * c, 0, 1e-9);
+    finish(&t);
+}
+
+/* A nut on a screw of p = 0.05 m a radian: z'' = -g m / (m + I / p^2), and z = p angle. */
+static void a_nut_runs_down_a_screw(void **state) {
+    (void)state;
+    trial t;
+    double p = 0.05, inertia = 2 * 0.08 / 12, a = -9.81 * 2 / (2 + inertia / (p * p)), end = 1.1;
+    start(&t,
+          BOX("nut", "{0, 0, 0}") "hinge.screw { 'nut', at = {0, 0, 0}, axis = {0, 0, 1}, pitch = 0.05 }");
+    advance(&t, end);
+    abut_motion m = abut_sim_motion(t.sim, 0);
+    close_to(m.center.z, a * end * end / 2, 1e-8);
+    close_to(m.velocity.z, a * end, 1e-8);
+    close_to(m.spin.z, a * end / p, 1e-7);
+    finish(&t);
+}
+
+/* A motor of bounded torque: torque / I until its speed is reached, then that speed. */
+static void a_motor_has_a_bound(void **state) {
+    (void)state;
+    trial t;
+    double inertia = 2 * 0.08 / 12, torque = 0.02, reached = inertia * 3 / torque;
+    start(&t, NO_GRAVITY BOX("wheel",
+                             "{0, 0, 0}") "hinge.pin { 'wheel', at = {0, 0, 0}, axis = {0, 0, 1}, motor = { "
+                                          "speed = 3, max_force = 0.02 } }");
+    advance(&t, reached / 2);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, 1.5, 1e-8);
+    advance(&t, reached + 1);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, 3, 1e-8);
+    finish(&t);
+}
+
+/* A door turns freely into its limit, stops there (the limit is inelastic), and a torque brings it back. */
+static void a_door_meets_its_limit(void **state) {
+    (void)state;
+    trial t;
+    double inertia = 2 * (0.08 / 12 + 0.25), back = -0.3 / inertia;
+    start(&t, NO_GRAVITY
+          "body { name = 'door', shape = solid.box {0.2, 0.2, 0.2}, mass = 2, position = {0.5, 0, 0}, "
+          "velocity = {0, 1, 0}, spin = {0, 0, 2} }\n"
+          "hinge.pin { 'door', at = {0, 0, 0}, axis = {0, 0, 1}, limits = {-1, 1.5} }\n"
+          "torque { 'door', value = function(t) return {0, 0, t > 1 and -0.3 or 0} end }");
+    advance(&t, 0.9);
+    assert_non_null(nth(&t, ABUT_EVENT_LIMIT, 0));
+    close_to(nth(&t, ABUT_EVENT_LIMIT, 0)->time, 0.75, 1e-9);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, 0, 1e-10);
+    close_to(abut_sim_motion(t.sim, 0).center.x, 0.5 * cos(1.5), 1e-9);
+    advance(&t, 2);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, back, 1e-6);
+    finish(&t);
+}
+
+/* A ball joint of 45 N carries m (g + 10 t) / ... : 2 (9.81 + 5 t) = 45 at t = 2.538; then the body falls. */
+static void a_hinge_breaks(void **state) {
+    (void)state;
+    trial t;
+    double breaks = (45 - 2 * 9.81) / 10, after = 0.3;
+    start(&t, BOX("load", "{0, 0, 0}") "hinge.ball { 'load', at = {0, 0, 0}, break_force = 45 }\n"
+                                       "force { 'load', value = function(t) return {0, 0, -10 * t} end }");
+    advance(&t, breaks + after);
+    assert_non_null(nth(&t, ABUT_EVENT_HINGE_BROKEN, 0));
+    close_to(nth(&t, ABUT_EVENT_HINGE_BROKEN, 0)->time, breaks, 1e-8);
+    double force = 45 / 2.0; /* at the break, and 5 (m/s2) a second more from then on */
+    close_to(abut_sim_motion(t.sim, 0).velocity.z, -(force * after + 5 * after * after / 2), 1e-7);
+    finish(&t);
+}
+
+/* What each of the other kinds leaves free falls, slides or turns as if alone. */
+static void what_is_left_free_moves(void **state) {
+    (void)state;
+    trial t;
+    double end = 0.8, fall = -9.81 * end * end / 2;
+    start(
+        &t,
+        BOX("tube", "{0, 0, 0}, spin = {0, 0, 3}") BOX("puck", "{5, 0, 0}, velocity = {0, 1, 0}") BOX(
+            "bead", "{10, 0, 0}") BOX("point", "{15, 0, 0}, velocity = {1, 0, 0}") BOX("one", "{20, 0, 0}")
+            BOX("two", "{21, 0, 0}, velocity = {0, 1, 0}") "hinge.cylinder { 'tube', at = {0, 0, 0}, axis = "
+                                                           "{0, 0, 1} }\n"
+                                                           "hinge.planar { 'puck', at = {5, 0, 0}, axis = "
+                                                           "{0.6, 0, 0.8} }\n"
+                                                           "hinge.point_on_line { 'bead', at = {10, 0, 0}, "
+                                                           "axis = {0.6, 0, 0.8} }\n"
+                                                           "hinge.point_on_plane { 'point', at = {15, 0, 0}, "
+                                                           "axis = {0, 0, 1} }\n"
+                                                           "hinge.weld { 'one', 'two', at = {20.5, 0, 0} }");
+    advance(&t, end);
+    close_to(abut_sim_motion(t.sim, 0).center.z, fall, 1e-8);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, 3, 1e-9);
+    close_to(abut_sim_motion(t.sim, 1).center.z, fall * 0.36, 1e-8); /* down the plane: g sin^2 */
+    close_to(abut_sim_motion(t.sim, 1).center.y, end, 1e-8);
+    close_to(abut_sim_motion(t.sim, 2).center.z, fall * 0.64, 1e-8); /* down the line: g cos^2 */
+    close_to(abut_sim_motion(t.sim, 2).center.x, 10 + fall * 0.48, 1e-8);
+    close_to(abut_sim_motion(t.sim, 3).center.z, 0, 1e-9);
+    close_to(abut_sim_motion(t.sim, 3).center.x, 15 + end, 1e-8);
+    abut_motion a = abut_sim_motion(t.sim, 4), b = abut_sim_motion(t.sim, 5);
+    double dx = b.center.x - a.center.x, dy = b.center.y - a.center.y; /* momentum: 1/2 m/s, L = 1 kg m2/s */
+    close_to((a.center.z + b.center.z) / 2, fall, 1e-8);
+    close_to((a.center.y + b.center.y) / 2, end / 2, 1e-8);
+    close_to(sqrt(dx * dx + dy * dy), 1, 1e-9);
+    close_to(a.spin.z, 1 / (1 + 4 * 0.08 / 12), 1e-8);
+    finish(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_spring_on_a_slider),
+        cmocka_unit_test(a_spring_on_a_pin),
+        cmocka_unit_test(two_masses_on_a_spring),
+        cmocka_unit_test(a_rod_swings),
+        cmocka_unit_test(a_motor_drives_a_slider_crank),
+        cmocka_unit_test(a_motor_drives_a_parallelogram),
+        cmocka_unit_test(a_universal_joint_turns_unevenly),
+        cmocka_unit_test(a_nut_runs_down_a_screw),
+        cmocka_unit_test(a_motor_has_a_bound),
+        cmocka_unit_test(a_door_meets_its_limit),
+        cmocka_unit_test(a_hinge_breaks),
+        cmocka_unit_test(what_is_left_free_moves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
