@@ -129,17 +129,15 @@ static void a_universal_joint_turns_unevenly(void **state) {
     trial t;
     double w = 2, end = 1.9, c = cos(0.5), s = sin(0.5), angle = w * end,
            ratio = c / (1 - s * s * sin(angle) * sin(angle));
-    start(&t,
-          NO_GRAVITY BOX(
-              "one", "{-0.5, 0, 0}") BOX("two",
-                                         "{0.5 * math.cos(0.5), 0, 0.5 * math.sin(0.5)}, rotation = {-0.5, "
-                                         "0, 1, 0}") "local c, s = math.cos(0.5), math.sin(0.5)\n"
-                                                     "hinge.pin { 'one', at = {-0.5, 0, 0}, axis = {1, 0, "
-                                                     "0}, motor = { speed = 2 } }\n"
-                                                     "hinge.pin { 'two', at = {0.5 * c, 0, 0.5 * s}, axis = "
-                                                     "{c, 0, s} }\n"
-                                                     "hinge.universal { 'one', 'two', at = {0, 0, 0}, axis = "
-                                                     "{0, 1, 0}, axis_b = {-s, 0, c} }");
+    start(&t, NO_GRAVITY BOX("one", "{-0.5, 0, 0}")
+                  BOX("two", "{0.5 * math.cos(0.5), 0, 0.5 * math.sin(0.5)}, rotation = {-0.5, "
+                             "0, 1, 0}") "local c, s = math.cos(0.5), math.sin(0.5)\n"
+                                         "hinge.pin { 'one', at = {-0.5, 0, 0}, axis = {1, 0, "
+                                         "0}, motor = { speed = 2 } }\n"
+                                         "hinge.pin { 'two', at = {0.5 * c, 0, 0.5 * s}, axis = "
+                                         "{c, 0, s} }\n"
+                                         "hinge.universal { 'one', 'two', at = {0, 0, 0}, axis = "
+                                         "{0, 1, 0}, axis_b = {-s, 0, c} }");
     advance(&t, end);
     abut_motion m = abut_sim_motion(t.sim, 1);
     close_to(m.spin.x * c + m.spin.z * s, ratio * w, 1e-7);
