@@ -7,6 +7,7 @@
  *
  * for stacks of boxes on four corners each, a bob hung by a ball hinge on every fourth box.  It sees the
  * library's own headers, as the tests do: the public ones have no groups.  Frictionless. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "dynamics/forces.h"
 #include "dynamics/hinge.h"
 #include "dynamics/impact.h"
@@ -66,13 +67,13 @@ static void add_corners(scene *s, int a, int b) {
     }
 }
 
-static void hang(scene *s, int box) {
+static void hang(scene *s, int brick) {
     abut_hinge_def def = abut_default_hinge();
     hinge h;
-    def.kind = ABUT_HINGE_BALL, def.at = s->motions[box].center, def.b = box;
-    def.a = add_body(s, 0.5, vec3_add(s->motions[box].center, (vec3){0.1, 0.2, -0.3}));
-    require(hinge_compile(&def, &s->motions[def.a], &s->motions[box], &h, NULL), "hinge");
-    s->g.row_count += hinge_rows(&h, &s->motions[def.a], &s->motions[box], 0, s->rows + s->g.row_count);
+    def.kind = ABUT_HINGE_BALL, def.at = s->motions[brick].center, def.b = brick;
+    def.a = add_body(s, 0.5, vec3_add(s->motions[brick].center, (vec3){0.1, 0.2, -0.3}));
+    require(hinge_compile(&def, &s->motions[def.a], &s->motions[brick], &h, NULL), "hinge");
+    s->g.row_count += hinge_rows(&h, &s->motions[def.a], &s->motions[brick], 0, s->rows + s->g.row_count);
 }
 
 static void build(scene *s, int contacts) {
@@ -83,10 +84,10 @@ static void build(scene *s, int contacts) {
                    .row_states = s->row_states,
                    .contacts = s->contacts};
     for (int i = 0, below = -1; s->g.contact_count < contacts; i++) {
-        int box = add_body(s, 1 + i % 3, (vec3){0.01 * (i % 5), 0.02 * (i % 3), 0.5 + i});
-        add_corners(s, box, below);
-        if (i % 4 == 3) hang(s, box);
-        below = box;
+        int brick = add_body(s, 1 + i % 3, (vec3){0.01 * (i % 5), 0.02 * (i % 3), 0.5 + i});
+        add_corners(s, brick, below);
+        if (i % 4 == 3) hang(s, brick);
+        below = brick;
     }
 }
 
