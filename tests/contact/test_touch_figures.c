@@ -213,6 +213,40 @@ static void bouma_figure_9_faces_that_look_back_are_culled(void **state) {
     drop(&u), drop(&block);
 }
 
+/* ---- the border at epsilon */
+
+/* Face over face, edge, vertex over face, edges across: a gap a millionth of epsilon to this side of it or to
+ * that. */
+static void epsilon_is_a_sharp_border(void **state) {
+    (void)state;
+    part cube = box_part(2, 2, 2);
+    double r2 = 1.4142135623730951, r3 = 1.7320508075688772;
+    quat x = abut_quat_from_axis_angle((vec3){1, 0, 0}, 0.7853981633974483),
+         y = abut_quat_from_axis_angle((vec3){0, 1, 0}, 0.7853981633974483),
+         on_corner = quat_mul(abut_quat_from_axis_angle((vec3){1, 0, 0}, 0.6154797086703873),
+                              abut_quat_from_axis_angle((vec3){0, 1, 0}, -0.7853981633974483));
+    const struct {
+        quat a, b;
+        double height; /* of A above B where they touch */
+    } cases[] = {{{1, 0, 0, 0}, {1, 0, 0, 0}, 2},
+                 {x, {1, 0, 0, 0}, 1 + r2},
+                 {on_corner, {1, 0, 0, 0}, 1 + r3},
+                 {{1, 0, 0, 0}, y, 1 + r2},
+                 {x, y, 2 * r2}};
+    uint64_t seed = 8;
+    for (int i = 0; i < 40 * COUNT_OF(cases); i++) {
+        int k = i / 40, side = i % 2 ? 1 : -1;
+        pose world = i % 40 > 1 ? support_pose(&seed, 1) : pose_identity();
+        double gap = (1 + side * 1e-6) * tolerance;
+        pose pa = pose_mul(world, (pose){{0.1, 0.2, cases[k].height + gap}, cases[k].a}),
+             pb = pose_mul(world, (pose){{0, 0, 0}, cases[k].b});
+        abut_touch *t = find(&cube, pa, &cube, pb, NULL);
+        assert_int_equal(t->status, side > 0 ? ABUT_APART : ABUT_TOUCHING);
+        abut_touch_free(NULL, t);
+    }
+    drop(&cube);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figure_5_vertex_that_penetrates),
@@ -221,6 +255,7 @@ int main(void) {
         cmocka_unit_test(figure_7_cluster_is_reduced_to_vertex_on_face),
         cmocka_unit_test(figure_8_tangent_planes),
         cmocka_unit_test(bouma_figure_9_faces_that_look_back_are_culled),
+        cmocka_unit_test(epsilon_is_a_sharp_border),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
