@@ -26,6 +26,7 @@ const LAYERS: [key: string, label: string, on: boolean, shortcut: string][] = [
 ];
 
 const FETCHES_MOST = 3;
+const ARROWS_MOST = 60; // bodies: of more, the arrows of all forces hide them, and are shown when they are asked for
 const KEYS: [string, string][] = [
   ["Space", "play, pause"], ["← →", "one frame"], ["Shift ← →", "one event"], ["Home End", "start, end"], ["+ −", "faster, slower"],
   ["0", "fit the view"], ["g", "follow the selected body"], ["h", "hide the selected body"], ["Esc", "select nothing"], ["d", "dark, light"], ["o", "screenshot"], ["?", "this list"],
@@ -185,6 +186,7 @@ export class App {
     this.overlay.begin(head);
     this.tree.load(head);
     this.stage.follow(-1);
+    if (!again) this.layerBoxes.get("forces")!.checked = this.layers.forces = head.bodies.length <= ARROWS_MOST;
     for (const [key] of LAYERS) this.applyLayer(key, this.layers[key]);
     this.enable("patches", this.stage.hasPatches);
     this.enable("slice", !head.live && !this.source.embedded && head.geometries.some((g) => g.kind === "solid"));

@@ -125,6 +125,7 @@ export class Stage {
     this.looks = looks;
     this.sun.castShadow = this.shadows && level === 0;
     if (this.plain) this.plain.mesh.visible = plain;
+    for (const p of this.planes) p.material = plain ? p.userData.plain : p.userData.fine;
     this.plainIsOld = true;
     for (const g of this.groups) {
       g.faces.geometry = plain ? g.shape.plain : g.shape.faces;
@@ -263,7 +264,7 @@ export class Stage {
     mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal);
     mesh.position.copy(foot);
     mesh.receiveShadow = true;
-    mesh.userData.body = body;
+    mesh.userData = { body, fine: material, plain: new THREE.MeshBasicMaterial({ polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 }) };
     this.planes.push(mesh);
     this.scene.add(mesh);
   }
@@ -452,8 +453,7 @@ export class Stage {
     this.edgeMaterial.opacity = c.edgeOpacity;
     const texture = this.planes.length ? this.gridTexture() : null;
     for (const plane of this.planes) {
-      (plane.material as THREE.MeshStandardMaterial).map = texture;
-      (plane.material as THREE.MeshStandardMaterial).needsUpdate = true;
+      for (const material of [plane.userData.fine, plane.userData.plain]) (material.map = texture), (material.needsUpdate = true);
     }
     for (const g of this.groups) g.bodies.forEach((b) => this.paint(b));
     this.invalidate();
