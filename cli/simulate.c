@@ -140,11 +140,12 @@ static json_t *events_json(const abut_sim *run) {
 
 static int print_json(const simulation *s, const char *status, double wall) {
     abut_audit a = abut_sim_audit(s->run);
-    json_t *audit =
-        json_pack("{s:f,s:f,s:f,s:f,s:f,s:b}", "deepest_overlap_m", a.deepest_overlap,
-                  "energy_error_relative", a.energy_error, "momentum_error_relative", a.momentum_error,
-                  "complementarity_residual", a.complementarity_residual, "constraint_error_m",
-                  a.constraint_error, "promises_kept", (int)a.promises_kept);
+    json_t *audit = json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "deepest_overlap_m", a.deepest_overlap,
+                              "energy_error_relative", a.energy_error, "momentum_error_relative",
+                              a.momentum_error, "complementarity_residual", a.complementarity_residual,
+                              "constraint_error_m", a.constraint_error, "overlap_limit_m", a.overlap_limit,
+                              "constraint_limit_m", a.constraint_limit, "energy_limit_relative",
+                              a.energy_limit, "promises_kept", (int)a.promises_kept);
     if (!a.promises_kept) json_object_set_new(audit, "broken", json_string(a.broken));
     json_t *recording = s->recording ? json_string(s->recording) : json_null();
     char hash[20];
@@ -172,13 +173,13 @@ static int print_table(const simulation *s, const char *status, double wall) {
         int64_t count = abut_sim_event_count(s->run, (abut_event_kind)i);
         if (count) printf("  %-24s %lld\n", abut_event_name((abut_event_kind)i), (long long)count);
     }
-    abut_tolerances tolerance = abut_model_tolerances(s->model);
-    printf("\naudit\n  %-24s %.3g m (epsilon %.3g m)\n", "deepest overlap", a.deepest_overlap,
-           tolerance.touching);
-    printf("  %-24s %.3g of the largest energy\n", "energy error", a.energy_error);
+    printf("\naudit\n  %-24s %.3g m (promised: %.3g m)\n", "deepest overlap", a.deepest_overlap,
+           a.overlap_limit);
+    printf("  %-24s %.3g of the largest energy (promised: %.3g)\n", "energy error", a.energy_error,
+           a.energy_limit);
     printf("  %-24s %.3g\n", "momentum error", a.momentum_error);
     printf("  %-24s %.3g\n", "complementarity residual", a.complementarity_residual);
-    printf("  %-24s %.3g m\n", "constraint error", a.constraint_error);
+    printf("  %-24s %.3g m (promised: %.3g m)\n", "constraint error", a.constraint_error, a.constraint_limit);
     printf("  %-24s %s\n", "promises", a.promises_kept ? "kept" : a.broken);
     if (s->recording) printf("\nrecording %s; look at it with `abut view %s`\n", s->recording, s->recording);
     return fflush(stdout) ? EXIT_WRONG : EXIT_DONE;

@@ -60,6 +60,21 @@ ABUT_API abut_status abut_live_cast_shape(const abut_sim *run, const abut_shape 
 ABUT_API abut_status abut_live_sense(const abut_sim *run, const abut_shape *shape, abut_pose at, int *bodies,
                                      int capacity, int *count, abut_error *error);
 
+/* A standing sensor: a shape at `at` in the axes of a body's shape (body -1: of the world) that tells after
+ * each step which bodies came to touch it and which left it; it pushes nothing and does not feel its own
+ * body. Sensors belong to the caller: they are neither part of a snapshot nor of the hash of a run, and begin
+ * with nothing touched. */
+ABUT_API abut_status abut_live_add_sensor(abut_sim *run, const abut_shape *shape, int body, abut_pose at,
+                                          int *sensor, abut_error *error);
+typedef struct abut_live_sensed {
+    int sensor, body;
+    bool begins; /* false: the touch has ended */
+} abut_live_sensed;
+/* The changes of the last step, by sensors, then by bodies; until the next one. */
+ABUT_API int abut_live_sensor_events(const abut_sim *run, const abut_live_sensed **events);
+/* The bodies that touch a sensor now, in ascending order. */
+ABUT_API int abut_live_sensor_bodies(const abut_sim *run, int sensor, const int **bodies);
+
 #ifdef __cplusplus
 }
 #endif

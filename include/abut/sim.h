@@ -179,9 +179,10 @@ typedef struct abut_audit {
     double deepest_overlap; /* metres */
     double energy_error;    /* |kinetic + potential + dissipated - work - start| / largest energy seen */
     double momentum_error;  /* at impacts: m (v+ - v-) of every body against the impulses reported for it,
-                               relative */
+                               relative; live: of all bodies against forces, while nothing holds them */
     double complementarity_residual; /* largest, relative */
-    double constraint_error;         /* metres: hinges and sticking contacts */
+    double constraint_error;         /* metres: hinges and sticking contacts; live: hinges */
+    double overlap_limit, constraint_limit, energy_limit; /* what the clock of the run promises */
     bool promises_kept;
     char broken[256]; /* the first broken promise, in words */
 } abut_audit;

@@ -113,6 +113,7 @@ void live_free(live *w) {
     if (!w) return;
     const abut_context *c = w->context;
     live_shapes_free(w);
+    live_sensors_free(w);
     bvh_free(c, &w->tree);
     abut_lcp_solver_destroy(w->lcp);
     if (w->batch_block) mem_free(c, w->batch_block, (size_t)w->batch_capacity * sizeof(live_batch) + 64, 1);
@@ -232,6 +233,8 @@ static abut_status step(live *w, double dt, abut_error *error) {
     fine = live_sleep(w);
     status = fine ? live_break_hinges(w, error) : fail_memory(error);
     if (status == ABUT_OK) status = live_report(w, error);
+    if (status == ABUT_OK && !live_sensors(w)) status = fail_memory(error);
+    live_audit_step(w);
     lap(&t->report, &since);
     t->total = since - start;
     return status;

@@ -12,8 +12,10 @@
  *   live_hinge.c     hinge rows of an island
  *   live_impact.c    restitution by propagation
  *   live_force.c     gravity, drag, springs, forces, kinematic bodies
- *   live_query.c     rays, points and shapes; fast bodies
+ *   live_query.c     rays, points and moving shapes; fast bodies
+ *   live_sensor.c    shapes that tell what touches them
  *   live_report.c    contacts, events, energy
+ *   live_audit.c     what the clock promises, and whether it kept it
  *   live_switch.c    from one clock to the other
  *
  * What goes on from step to step (the state) is: the motions, the hinge memory, and here for each body how
@@ -172,6 +174,13 @@ typedef struct live_kernels {
                   const uint8_t *movable, double inverse_h, double push, bool relax);
 } live_kernels;
 
+typedef struct live_sensor {
+    collider *shape;
+    int body; /* -1: the world */
+    pose at;  /* in the axes of the body's shape */
+    int_array touching, next;
+} live_sensor;
+
 typedef struct live_work live_work;
 struct live_work {
     abut_sim *run;
@@ -258,6 +267,8 @@ struct live_work {
     int_array loose_hinges;         /* hinges of islands that are not direct */
     double *motor_speeds;
     arena memory, scratch; /* what lives as long as the run; what lives for a stage */
+    ARRAY(live_sensor) sensors;
+    ARRAY(abut_live_sensed) sensed; /* in the last step */
     abut_lcp_solver *lcp;
     abut_status status; /* of a stage that failed */
     abut_error error;
@@ -303,9 +314,13 @@ abut_status live_report(live *w, abut_error *error);
 abut_status live_emit(live *w, abut_event e, abut_error *error);
 void live_balance(live *w);
 int live_contacts(abut_sim *run, const abut_contact **contacts);
+void live_audit_contacts(live *w);
+void live_audit_step(live *w);
 abut_audit live_audit(const abut_sim *run);
 
 /* ---- pieces */
+bool live_sensors(live *w);
+void live_sensors_free(live *w);
 live_kernels live_choose_kernels(bool scalar);
 abut_status live_shapes_create(live *w, abut_error *error);
 void live_shapes_free(live *w);

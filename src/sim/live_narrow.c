@@ -247,14 +247,10 @@ static void close_up(live *w) {
 
 static void count_points(live *w) {
     w->times.manifolds = w->times.points = 0;
-    double deepest = 0;
     for (int64_t i = 0; i < w->contacts.count; i++) {
         const live_contact *c = &w->contacts.data[i];
         w->times.manifolds += c->count > 0, w->times.points += c->count;
-        for (int k = 0; k < c->count; k++) deepest = fmin(deepest, c->points[k].gap);
     }
-    run_state *s = w->run->state;
-    s->deepest_overlap = fmax(s->deepest_overlap, -deepest);
     w->times.recycled = atomic_load(&w->recycled);
 }
 
@@ -264,5 +260,6 @@ bool live_narrow(live *w) {
     parallel_for(w->context, (int)((w->pairs.count + NARROW_BLOCK - 1) / NARROW_BLOCK), narrow_block, w);
     close_up(w);
     count_points(w);
+    live_audit_contacts(w);
     return true;
 }

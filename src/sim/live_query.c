@@ -1,4 +1,4 @@
-/* Questions between two steps: rays, points, shapes that move or stand, against all bodies where they are
+/* Questions between two steps: rays, points, shapes that move, against all bodies where they are
  * now; and the sweep that keeps fast bodies from passing through others within a step.
  *
  * The tree holds the boxes that the last step began with; bodies have moved by at most `strayed` since. */
@@ -86,8 +86,6 @@ typedef struct shape_asker {
     cast_sweep sweep;
     abut_live_hit *hit;
     bool found;
-    int *bodies; /* overlap */
-    int count, capacity;
 } shape_asker;
 
 static void try_sweep(shape_asker *s, int body) {
@@ -125,47 +123,6 @@ abut_status abut_live_cast_shape(const abut_sim *run, const abut_shape *shape, a
     bvh_query(&w->tree, box_grow(b, w->strayed), visit_sweep, &s);
     collider_free(w->context, c);
     *found = s.found;
-    return ABUT_OK;
-}
-
-static void try_overlap(shape_asker *s, int body) {
-    manifold found[COLLIDER_ROOM];
-    manifold_config config = manifold_default_config();
-    config.reach = 0;
-    int n = collider_collide(s->shape, s->sweep.from, collider_of(s->w, body), live_pose(s->w, body), &config,
-                             NULL, 0, found, COLLIDER_ROOM);
-    bool touches = false;
-    for (int k = 0; k < n; k++) touches |= found[k].count > 0;
-    if (!touches) return;
-    if (s->count < s->capacity) s->bodies[s->count] = body;
-    s->count++;
-}
-
-static bool visit_overlap(void *user, int32_t item) {
-    try_overlap(user, item);
-    return true;
-}
-
-abut_status abut_live_sense(const abut_sim *run, const abut_shape *shape, abut_pose at, int *bodies,
-                            int capacity, int *count, abut_error *error) {
-    const live *w = run->live;
-    *count = 0;
-    if (!w || !w->tree_ready)
-        return fail(error, ABUT_INVALID, "a sensor works in a live run after its first step");
-    collider *c = NULL;
-    abut_status status = collider_create(w->context, shape, &c, error);
-    if (status != ABUT_OK) return status;
-    shape_asker s = {
-        .w = w, .shape = c, .sweep = {at, at, vec3_zero()}, .bodies = bodies, .capacity = capacity};
-    if (collider_is_bounded(c)) {
-        for (int64_t k = 0; k < w->unbounded.count; k++) try_overlap(&s, w->unbounded.data[k]);
-        bvh_query(&w->tree, box_grow(collider_bounds(c, at), w->strayed), visit_overlap, &s);
-    } else {
-        for (int i = 0; i < w->bodies; i++)
-            if (w->leaves[i] != BVH_NONE) try_overlap(&s, i);
-    }
-    collider_free(w->context, c);
-    *count = s.count;
     return ABUT_OK;
 }
 

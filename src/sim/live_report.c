@@ -1,7 +1,5 @@
-/* What a live run tells: contacts with forces, events, the balance of energy, the audit. */
+/* What a live run tells: contacts with forces, events, the balance of energy. */
 #include "sim/live.h"
-
-#include <stdio.h>
 
 abut_status live_emit(live *w, abut_event e, abut_error *error) {
     return array_push(w->context, &w->run->events, e) ? ABUT_OK : fail_memory(error);
@@ -166,27 +164,4 @@ void live_balance(live *w) {
     s->dissipated += wanted - total;
     if (total > wanted && s->largest_energy > 0)
         s->energy_error = fmax(s->energy_error, (total - wanted) / s->largest_energy);
-}
-
-/* The live clock promises less than the exact one: no overlap beyond 5 % of the smallest body, no energy from
- * nothing beyond 1 % of the largest. */
-abut_audit live_audit(const abut_sim *run) {
-    const run_state *s = run->state;
-    abut_audit a = {.deepest_overlap = s->deepest_overlap,
-                    .energy_error = s->energy_error,
-                    .momentum_error = s->momentum_error,
-                    .constraint_error = s->constraint_error,
-                    .promises_kept = true};
-    double limit = 0.05 * run->live->size;
-    if (!(a.deepest_overlap <= limit)) {
-        a.promises_kept = false;
-        snprintf(a.broken, sizeof a.broken,
-                 "bodies overlap by %.3g m, more than 5 %% of the smallest body, %.3g m", a.deepest_overlap,
-                 limit);
-    } else if (!(a.energy_error <= 0.01)) {
-        a.promises_kept = false;
-        snprintf(a.broken, sizeof a.broken, "a frame gained %.3g of the largest energy, more than 0.01",
-                 a.energy_error);
-    }
-    return a;
 }

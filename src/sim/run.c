@@ -259,6 +259,9 @@ abut_audit abut_sim_audit(const abut_sim *run) {
                     .momentum_error = s->momentum_error,
                     .complementarity_residual = s->residual,
                     .constraint_error = s->constraint_error,
+                    .overlap_limit = t->touching,
+                    .constraint_limit = t->touching,
+                    .energy_limit = 1e-6,
                     .promises_kept = true};
     struct {
         double value, limit;

@@ -1,89 +1,8 @@
 /* The live clock against closed forms: what stands, what slides, what bounces, and the same bits whatever the
  * number of workers, the kernels, or where the run was interrupted. */
-#include "abut/live.h"
-#include "sim/run.h"
-#include "support.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "live_trial.h"
 
 #define ANGLE_30 0.52359877559829887
-enum { MOST = 256 };
-
-typedef struct trial {
-    abut_world_def world;
-    abut_body_def bodies[MOST];
-    abut_hinge_def hinges[8];
-    int count, hinge_count;
-    abut_solid *box;
-    abut_context context;
-    abut_workers *workers;
-    abut_model *model;
-    abut_sim *run;
-    abut_live_options options;
-    int64_t events[ABUT_EVENT_KINDS];
-} trial;
-
-static void begin(trial *t) {
-    memset(t, 0, sizeof *t);
-    t->world = abut_default_world();
-    t->world.mode = ABUT_LIVE;
-    t->world.material.friction = (abut_friction){0.6, 0.6, 0, 0};
-    t->options = abut_default_live_options();
-    t->options.sleep = false;
-    assert_int_equal(abut_solid_box(NULL, 1, 1, 1, &t->box, NULL), ABUT_OK);
-}
-
-static abut_body_def *add(trial *t, abut_shape shape, double x, double y, double z) {
-    abut_body_def *b = &t->bodies[t->count++];
-    *b = abut_default_body();
-    b->shape = shape, b->position = vec3_make(x, y, z);
-    return b;
-}
-
-static void add_floor(trial *t) {
-    add(t, abut_shape_halfspace(vec3_make(0, 0, 1), 0), 0, 0, 0)->fixed = true;
-}
-
-static bool count_event(void *user, const abut_event *e) {
-    trial *t = user;
-    t->events[e->kind]++;
-    return true;
-}
-
-static void start_with(trial *t, const abut_hinge_def *hinges, int hinge_count) {
-    abut_error error = {0};
-    t->world.bodies = t->bodies, t->world.body_count = t->count;
-    t->world.hinges = hinges, t->world.hinge_count = hinge_count;
-    abut_sim_options options = {.user = t, .event = count_event};
-    if (abut_model_create(&t->context, &t->world, &t->model, &error) != ABUT_OK ||
-        abut_sim_create(&t->context, t->model, &options, &t->run, &error) != ABUT_OK)
-        fail_msg("%s", error.message);
-    abut_live_set_options(t->run, &t->options);
-}
-
-static void start(trial *t) { start_with(t, t->hinges, t->hinge_count); }
-
-static void steps(trial *t, int count) {
-    abut_error error = {0};
-    for (int i = 0; i < count; i++)
-        if (abut_sim_advance(t->run, abut_sim_time(t->run) + t->world.step, &error) != ABUT_OK)
-            fail_msg("%s", error.message);
-}
-
-static void finish(trial *t) {
-    abut_sim_free(t->run);
-    abut_model_free(t->model);
-    abut_workers_destroy(t->workers);
-    abut_solid_free(NULL, t->box);
-}
-
-static void close_to(double value, double wanted, double tolerance) {
-    if (!(fabs(value - wanted) <= tolerance))
-        fail_msg("%.15g is not %.15g (tolerance %g)", value, wanted, tolerance);
-}
 
 /* ---- what stands */
 
@@ -393,100 +312,6 @@ static void test_break(void **state) {
     }
 }
 
-/* ---- fast bodies, casts, sensors */
-
-/* A ball of 10 cm at 200 m/s (3.3 m a step) does not pass a wall of 10 cm. */
-static void test_bullet(void **state) {
-    (void)state;
-    trial t;
-    begin(&t);
-    abut_solid *wall;
-    assert_int_equal(abut_solid_box(NULL, 0.1, 4, 4, &wall, NULL), ABUT_OK);
-    t.world.gravity = vec3_zero();
-    add(&t, abut_shape_solid(wall), 10.3, 0, 0)->fixed = true;
-    add(&t, abut_shape_sphere(0.05), 0, 0, 0)->velocity.x = 200;
-    start(&t);
-    for (int i = 0; i < 60; i++) {
-        steps(&t, 1);
-        assert_true(abut_sim_motion(t.run, 1).center.x < 10.2 + 1e-3);
-    }
-    assert_true(abut_sim_motion(t.run, 1).velocity.x < 1e-6);
-    finish(&t);
-    abut_solid_free(NULL, wall);
-}
-
-static void test_casts(void **state) {
-    (void)state;
-    trial t;
-    begin(&t);
-    t.world.gravity = vec3_zero();
-    add_floor(&t);
-    add(&t, abut_shape_solid(t.box), 0, 0, 2);
-    add(&t, abut_shape_sphere(0.5), 3, 0, 2);
-    start(&t);
-    steps(&t, 1);
-    abut_live_hit hit;
-    assert_true(abut_live_cast_ray(t.run, vec3_make(-5, 0, 2), vec3_make(2, 0, 0), 100, &hit));
-    assert_int_equal(hit.body, 1);
-    close_to(hit.t, 4.5, 1e-9), close_to(hit.normal.x, -1, 1e-9);
-    assert_true(abut_live_cast_ray(t.run, vec3_make(3, 0, 9), vec3_make(0, 0, -1), 100, &hit));
-    assert_int_equal(hit.body, 2);
-    close_to(hit.t, 6.5, 1e-9), close_to(hit.point.z, 2.5, 1e-9);
-    assert_true(abut_live_cast_ray(t.run, vec3_make(9, 0, 9), vec3_make(0, 0, -1), 100, &hit));
-    assert_int_equal(hit.body, 0);
-    close_to(hit.t, 9, 1e-9);
-    assert_false(abut_live_cast_ray(t.run, vec3_make(9, 0, 9), vec3_make(0, 0, -1), 8.9, &hit));
-    assert_false(abut_live_cast_ray(t.run, vec3_make(9, 0, 9), vec3_make(0, 0, 0), 8.9, &hit));
-    assert_true(abut_live_cast_point(t.run, vec3_make(3, 0, 2.75), 1, &hit));
-    assert_int_equal(hit.body, 2);
-    close_to(hit.t, 0.25, 1e-9);
-    abut_pose from = abut_pose_identity(), to = from;
-    from.position = vec3_make(-4, 0, 2), to.position = vec3_make(4, 0, 2);
-    abut_shape ball = abut_shape_sphere(0.25);
-    bool found;
-    assert_int_equal(abut_live_cast_shape(t.run, &ball, from, to, &hit, &found, NULL), ABUT_OK);
-    assert_true(found && hit.body == 1);
-    close_to(hit.t, (4 - 0.75) / 8, 1e-5);
-    int bodies[4], count;
-    abut_pose at = abut_pose_identity();
-    at.position = vec3_make(1.5, 0, 2);
-    ball.radius = 1.01;
-    assert_int_equal(abut_live_sense(t.run, &ball, at, bodies, 4, &count, NULL), ABUT_OK);
-    assert_int_equal(count, 2);
-    ball.radius = 0.99;
-    assert_int_equal(abut_live_sense(t.run, &ball, at, bodies, 4, &count, NULL), ABUT_OK);
-    assert_int_equal(count, 0);
-    finish(&t);
-}
-
-/* ---- the other clock and back: a falling and landing box, and the exact clock's promises kept after each
- * switch */
-
-static void test_switch(void **state) {
-    (void)state;
-    trial t;
-    begin(&t);
-    add_floor(&t);
-    add(&t, abut_shape_solid(t.box), 0, 0, 1.5);
-    start(&t);
-    abut_error error = {0};
-    steps(&t, 15);
-    double z = abut_sim_motion(t.run, 1).center.z, v = abut_sim_motion(t.run, 1).velocity.z;
-    assert_int_equal(abut_sim_set_mode(t.run, ABUT_EXACT, &error), ABUT_OK);
-    assert_int_equal(abut_sim_mode(t.run), ABUT_EXACT);
-    steps(&t, 6);
-    close_to(abut_sim_motion(t.run, 1).center.z, z + v * 0.1 - 9.81 * 0.01 / 2, 1e-9);
-    assert_int_equal(abut_sim_set_mode(t.run, ABUT_LIVE, &error), ABUT_OK);
-    steps(&t, 60);
-    close_to(abut_sim_motion(t.run, 1).center.z, 0.5, 1e-4);
-    if (abut_sim_set_mode(t.run, ABUT_EXACT, &error) != ABUT_OK) fail_msg("%s", error.message);
-    steps(&t, 30);
-    close_to(abut_sim_motion(t.run, 1).center.z, 0.5, 1e-5);
-    abut_audit a = abut_sim_audit(t.run);
-    if (!a.promises_kept) fail_msg("%s", a.broken);
-    finish(&t);
-}
-
 /* ---- the same bits */
 
 static void pile(trial *t) {
@@ -642,9 +467,6 @@ int main(void) {
         cmocka_unit_test(test_motor_and_limit),
         cmocka_unit_test(test_break),
         cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_bullet),
-        cmocka_unit_test(test_casts),
-        cmocka_unit_test(test_switch),
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_sleep_and_wake),
         cmocka_unit_test(test_thrown_hard),

@@ -1,4 +1,4 @@
-/* 10,000 steps of 300 hulls in a bin: the same bits for 1, 2 and 4 workers, and with a snapshot taken and
+/* 10,000 steps of 1,000 hulls in a bin: the same bits for 1, 2 and 4 workers, and with a snapshot taken and
  * restored in the middle. */
 #include "abut/live.h"
 #include "support.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HULLS = 300, POINTS = 16, STEPS = 10000 };
+enum { HULLS = 1000, POINTS = 16, STEPS = 10000 };
 
 typedef struct bin {
     abut_solid *solids[HULLS];
@@ -22,7 +22,7 @@ static void make_bodies(bin *b) {
     vec3 walls[5] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
     for (int i = 0; i < 5; i++) {
         b->bodies[i] = abut_default_body();
-        b->bodies[i].shape = abut_shape_halfspace(walls[i], i == 0 ? 0 : -3), b->bodies[i].fixed = true;
+        b->bodies[i].shape = abut_shape_halfspace(walls[i], i == 0 ? 0 : -5), b->bodies[i].fixed = true;
     }
     for (int i = 0; i < HULLS; i++) {
         vec3 points[POINTS];
@@ -32,7 +32,7 @@ static void make_bodies(bin *b) {
         abut_body_def *d = &b->bodies[5 + i];
         *d = abut_default_body();
         d->shape = abut_shape_solid(b->solids[i]);
-        d->position = vec3_make(i % 5 * 1.15 - 2.3, i / 5 % 5 * 1.15 - 2.3, 0.7 + 1.15 * (i / 25));
+        d->position = vec3_make(i % 8 * 1.2 - 4.2, i / 8 % 8 * 1.2 - 4.2, 1 + 1.2 * (i / 64));
     }
 }
 

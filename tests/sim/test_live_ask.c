@@ -1,0 +1,178 @@
+/* The live clock asked: casts, sensors, fast bodies, its audit, and the way to the exact clock and back. */
+#include "live_trial.h"
+
+/* ---- fast bodies, casts, sensors */
+
+/* A ball of 10 cm at 200 m/s (3.3 m a step) does not pass a wall of 10 cm. */
+static void test_bullet(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    abut_solid *wall;
+    assert_int_equal(abut_solid_box(NULL, 0.1, 4, 4, &wall, NULL), ABUT_OK);
+    t.world.gravity = vec3_zero();
+    add(&t, abut_shape_solid(wall), 10.3, 0, 0)->fixed = true;
+    add(&t, abut_shape_sphere(0.05), 0, 0, 0)->velocity.x = 200;
+    start(&t);
+    for (int i = 0; i < 60; i++) {
+        steps(&t, 1);
+        assert_true(abut_sim_motion(t.run, 1).center.x < 10.2 + 1e-3);
+    }
+    assert_true(abut_sim_motion(t.run, 1).velocity.x < 1e-6);
+    finish(&t);
+    abut_solid_free(NULL, wall);
+}
+
+static void test_casts(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    t.world.gravity = vec3_zero();
+    add_floor(&t);
+    add(&t, abut_shape_solid(t.box), 0, 0, 2);
+    add(&t, abut_shape_sphere(0.5), 3, 0, 2);
+    start(&t);
+    steps(&t, 1);
+    abut_live_hit hit;
+    assert_true(abut_live_cast_ray(t.run, vec3_make(-5, 0, 2), vec3_make(2, 0, 0), 100, &hit));
+    assert_int_equal(hit.body, 1);
+    close_to(hit.t, 4.5, 1e-9), close_to(hit.normal.x, -1, 1e-9);
+    assert_true(abut_live_cast_ray(t.run, vec3_make(3, 0, 9), vec3_make(0, 0, -1), 100, &hit));
+    assert_int_equal(hit.body, 2);
+    close_to(hit.t, 6.5, 1e-9), close_to(hit.point.z, 2.5, 1e-9);
+    assert_true(abut_live_cast_ray(t.run, vec3_make(9, 0, 9), vec3_make(0, 0, -1), 100, &hit));
+    assert_int_equal(hit.body, 0);
+    close_to(hit.t, 9, 1e-9);
+    assert_false(abut_live_cast_ray(t.run, vec3_make(9, 0, 9), vec3_make(0, 0, -1), 8.9, &hit));
+    assert_false(abut_live_cast_ray(t.run, vec3_make(9, 0, 9), vec3_make(0, 0, 0), 8.9, &hit));
+    assert_true(abut_live_cast_point(t.run, vec3_make(3, 0, 2.75), 1, &hit));
+    assert_int_equal(hit.body, 2);
+    close_to(hit.t, 0.25, 1e-9);
+    abut_pose from = abut_pose_identity(), to = from;
+    from.position = vec3_make(-4, 0, 2), to.position = vec3_make(4, 0, 2);
+    abut_shape ball = abut_shape_sphere(0.25);
+    bool found;
+    assert_int_equal(abut_live_cast_shape(t.run, &ball, from, to, &hit, &found, NULL), ABUT_OK);
+    assert_true(found && hit.body == 1);
+    close_to(hit.t, (4 - 0.75) / 8, 1e-5);
+    int bodies[4], count;
+    abut_pose at = abut_pose_identity();
+    at.position = vec3_make(1.5, 0, 2);
+    ball.radius = 1.01;
+    assert_int_equal(abut_live_sense(t.run, &ball, at, bodies, 4, &count, NULL), ABUT_OK);
+    assert_int_equal(count, 2);
+    ball.radius = 0.99;
+    assert_int_equal(abut_live_sense(t.run, &ball, at, bodies, 4, &count, NULL), ABUT_OK);
+    assert_int_equal(count, 0);
+    finish(&t);
+}
+
+/* A ball falls through a box of 1 m half-way, past a sensor that hangs on another ball: both touches begin
+ * and end once, in the steps in which the closed form of the fall says so. */
+static void test_sensors(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    add(&t, abut_shape_sphere(0.1), 0, 0, 5);
+    add(&t, abut_shape_sphere(0.1), 3, 0, 2)->fixed = true;
+    start(&t);
+    abut_shape cube = abut_shape_solid(t.box), ball = abut_shape_sphere(0.5);
+    abut_pose at = abut_pose_identity(), beside = at;
+    at.position = vec3_make(0, 0, 3), beside.position = vec3_make(-3, 0, -1);
+    int first = -1, second = -1, began[2] = {0, 0}, ended[2] = {0, 0};
+    assert_int_equal(abut_live_add_sensor(t.run, &cube, -1, at, &first, NULL), ABUT_OK);
+    assert_int_equal(abut_live_add_sensor(t.run, &ball, 1, beside, &second, NULL), ABUT_OK);
+    assert_int_equal(abut_live_add_sensor(t.run, &ball, 7, beside, &second, NULL), ABUT_INVALID);
+    second = 1;
+    for (int i = 1; i <= 90; i++) {
+        steps(&t, 1);
+        const abut_live_sensed *e;
+        int n = abut_live_sensor_events(t.run, &e);
+        for (int k = 0; k < n; k++) {
+            assert_int_equal(e[k].body, 0);
+            int *when = e[k].begins ? began : ended;
+            assert_int_equal(when[e[k].sensor], 0);
+            when[e[k].sensor] = i;
+        }
+        double z = abut_sim_motion(t.run, 0).center.z;
+        bool inside[2] = {z < 3.6 && z > 2.4, z < 1.6 && z > 0.4};
+        for (int k = 0; k < 2; k++) {
+            const int *bodies;
+            int count = abut_live_sensor_bodies(t.run, k, &bodies);
+            assert_int_equal(count, inside[k]);
+            if (count) assert_int_equal(bodies[0], 0);
+        }
+    }
+    assert_true(began[first] > 0 && ended[first] > began[first]);
+    assert_true(began[second] > 0 && ended[second] > began[second]);
+    finish(&t);
+}
+
+/* ---- the audit: what is broken is told */
+
+static void test_audit(void **state) {
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        trial t;
+        begin(&t);
+        t.world.gravity = vec3_make(0, 0, k == 2 ? 0 : -9.81);
+        add(&t, abut_shape_solid(t.box), 0, 0, 0);
+        add(&t, abut_shape_solid(t.box), k == 0 ? 0.8 : 1.5, 0, 0); /* the first pair overlaps by 0.2 */
+        t.bodies[1].velocity.x = k == 2 ? -3 : 0;
+        if (k == 1) {
+            abut_hinge_def *h = &t.hinges[t.hinge_count++];
+            *h = abut_default_hinge();
+            h->kind = ABUT_HINGE_BALL, h->a = 0, h->b = -1, h->at = vec3_make(-0.5, 0, 0);
+        }
+        start(&t);
+        if (k == 1) run_motions(t.run->state)[0].center.x += 0.1; /* the hinge is pulled apart */
+        steps(&t, 1);
+        abut_audit a = abut_sim_audit(t.run);
+        close_to(a.overlap_limit, 0.05, 1e-12);
+        if (k == 0) assert_true(a.deepest_overlap >= 0.2 - 1e-9 && !a.promises_kept);
+        if (k == 1) assert_true(a.constraint_error > a.constraint_limit && !a.promises_kept);
+        steps(&t, 60);
+        a = abut_sim_audit(t.run);
+        if (k == 2) { /* they met: momentum is kept, and so are all promises */
+            assert_true(abut_sim_motion(t.run, 0).velocity.x < -1);
+            assert_true(a.momentum_error < 1e-12 && a.promises_kept);
+        }
+        finish(&t);
+    }
+}
+
+/* ---- the other clock and back: a falling and landing box, and the exact clock's promises kept after each
+ * switch */
+
+static void test_switch(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    add_floor(&t);
+    add(&t, abut_shape_solid(t.box), 0, 0, 1.5);
+    start(&t);
+    abut_error error = {0};
+    steps(&t, 15);
+    double z = abut_sim_motion(t.run, 1).center.z, v = abut_sim_motion(t.run, 1).velocity.z;
+    assert_int_equal(abut_sim_set_mode(t.run, ABUT_EXACT, &error), ABUT_OK);
+    assert_int_equal(abut_sim_mode(t.run), ABUT_EXACT);
+    steps(&t, 6);
+    close_to(abut_sim_motion(t.run, 1).center.z, z + v * 0.1 - 9.81 * 0.01 / 2, 1e-9);
+    assert_int_equal(abut_sim_set_mode(t.run, ABUT_LIVE, &error), ABUT_OK);
+    steps(&t, 60);
+    close_to(abut_sim_motion(t.run, 1).center.z, 0.5, 1e-4);
+    if (abut_sim_set_mode(t.run, ABUT_EXACT, &error) != ABUT_OK) fail_msg("%s", error.message);
+    steps(&t, 30);
+    close_to(abut_sim_motion(t.run, 1).center.z, 0.5, 1e-5);
+    abut_audit a = abut_sim_audit(t.run);
+    if (!a.promises_kept) fail_msg("%s", a.broken);
+    finish(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bullet), cmocka_unit_test(test_casts),  cmocka_unit_test(test_sensors),
+        cmocka_unit_test(test_audit),  cmocka_unit_test(test_switch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
