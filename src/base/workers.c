@@ -1,6 +1,10 @@
 /* A pool of worker threads.  One job at a time: a count, a task, and an index that the threads draw from.
  * Which thread runs which index is open; tasks write only to places that belong to their index, so the
- * result is the same for any number of threads. */
+ * result is the same for any number of threads.
+ *
+ * A job is open while its caller draws.  The caller waits only for the workers that have entered it: one that
+ * the system wakes too late (a busy machine) finds the job closed and goes back to sleep, and holds up
+ * nobody. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/base.h"
 
@@ -14,8 +18,9 @@ struct abut_workers {
     pthread_mutex_t mutex;
     pthread_cond_t work, done;
     uint64_t generation; /* counts jobs, so that a late waker sees that there is a new one */
-    int busy;            /* workers inside the current job */
+    int inside;          /* workers in the current job */
     bool quit, running;  /* a job is under way */
+    bool open;           /* and workers may still enter it */
     abut_task *task;
     void *argument;
     int count;
@@ -32,14 +37,15 @@ static void *worker_main(void *argument) {
     uint64_t seen = 0;
     pthread_mutex_lock(&workers->mutex);
     for (;;) {
-        while (!workers->quit && workers->generation == seen)
+        while (!workers->quit && !(workers->open && workers->generation != seen))
             pthread_cond_wait(&workers->work, &workers->mutex);
         if (workers->quit) break;
         seen = workers->generation;
+        workers->inside++;
         pthread_mutex_unlock(&workers->mutex);
         draw_and_run(workers);
         pthread_mutex_lock(&workers->mutex);
-        if (--workers->busy == 0) pthread_cond_signal(&workers->done);
+        if (--workers->inside == 0) pthread_cond_signal(&workers->done);
     }
     pthread_mutex_unlock(&workers->mutex);
     return NULL;
@@ -62,16 +68,16 @@ static void workers_run(void *user, int count, abut_task *task, void *argument) 
         run_here(count, task, argument);
         return;
     }
-    workers->running = true;
+    workers->running = workers->open = true;
     workers->task = task, workers->argument = argument, workers->count = count;
     atomic_store(&workers->next, 0);
-    workers->busy = workers->started;
     workers->generation++;
     pthread_cond_broadcast(&workers->work);
     pthread_mutex_unlock(&workers->mutex);
     draw_and_run(workers);
     pthread_mutex_lock(&workers->mutex);
-    while (workers->busy > 0) pthread_cond_wait(&workers->done, &workers->mutex);
+    workers->open = false;
+    while (workers->inside > 0) pthread_cond_wait(&workers->done, &workers->mutex);
     workers->running = false;
     pthread_mutex_unlock(&workers->mutex);
 }

@@ -38,8 +38,8 @@
 enum {
     LIVE_COLORS = 64,       /* and one more, whose contacts are solved one after the other */
     LIVE_STATIC_COLOR = 48, /* contacts with immovable bodies come last: they are the ones to be kept best */
-    LIVE_BLOCK = 16,        /* batches, or bodies, that one task takes at once */
-    LIVE_BODY_BLOCK = 64
+    LIVE_BLOCK = 16,        /* batches that one task takes at once, at most */
+    LIVE_BODY_BLOCK = 64    /* bodies */
 };
 #define LIVE_USUAL 0.9 /* the part of a load that the springs of a contact are stretched about */
 
@@ -163,7 +163,8 @@ typedef struct live_hinge_row {
 
 /* Stage of the solver: `count` blocks of work, claimed by whoever is free. */
 typedef struct live_stage {
-    int kind, first, count, total; /* total: items; the last block may be smaller */
+    int kind, first, total; /* items */
+    int block, count;       /* items of a block (the last one may have fewer), and how many blocks */
     atomic_int next, done;
 } live_stage;
 
@@ -284,6 +285,17 @@ static inline const model_material *live_material(const live *w, int a, int b) {
 }
 static inline vec3 live_vec3(lanes v) { return (vec3){v[0], v[1], v[2]}; }
 static inline lanes live_lanes(vec3 v) { return (lanes){v.x, v.y, v.z, 0}; }
+
+/* Runs the task over the blocks of a stage, on all workers when it took long enough in the last step that
+ * waking them pays; what it computes does not depend on that. */
+static inline bool live_pays(const live *w, double last) { return last >= w->options.share_from; }
+static inline void live_share(const live *w, double last, int64_t items, int block, abut_task *task) {
+    int count = (int)((items + block - 1) / block);
+    if (live_pays(w, last))
+        parallel_for(w->context, count, task, (void *)w);
+    else
+        for (int i = 0; i < count; i++) task((void *)w, i);
+}
 
 /* ---- live.c */
 abut_status live_create(abut_sim *run, abut_error *error);

@@ -107,7 +107,7 @@ static void box_block(void *argument, int block) {
 /* Gives moving bodies their new boxes; those that left their fat boxes roam. */
 static bool update_tree(live *w) {
     double margin = 0.1 * w->size;
-    parallel_for(w->context, (w->bodies + LIVE_BODY_BLOCK - 1) / LIVE_BODY_BLOCK, box_block, w);
+    live_share(w, w->times.broad, w->bodies, LIVE_BODY_BLOCK, box_block);
     for (int i = 0; i < w->bodies; i++) {
         w->roams[i] = false;
         if (!w->renewed[i]) continue;

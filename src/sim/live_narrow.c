@@ -257,7 +257,7 @@ static void count_points(live *w) {
 bool live_narrow(live *w) {
     if (!match_pairs(w)) return false;
     atomic_store(&w->recycled, 0);
-    parallel_for(w->context, (int)((w->pairs.count + NARROW_BLOCK - 1) / NARROW_BLOCK), narrow_block, w);
+    live_share(w, w->times.narrow, w->pairs.count, NARROW_BLOCK, narrow_block);
     close_up(w);
     count_points(w);
     live_audit_contacts(w);

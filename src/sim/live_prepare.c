@@ -81,9 +81,7 @@ static void prepare_block(void *argument, int block) {
     for (int64_t i = first; i < end && i < w->batch_count; i++) prepare_batch(w, &w->batches[i]);
 }
 
-void live_prepare(live *w) {
-    parallel_for(w->context, (int)((w->batch_count + LIVE_BLOCK - 1) / LIVE_BLOCK), prepare_block, w);
-}
+void live_prepare(live *w) { live_share(w, w->times.prepare, w->batch_count, LIVE_BLOCK, prepare_block); }
 
 /* ---- and back */
 
@@ -136,6 +134,4 @@ static void store_block(void *argument, int block) {
                 store_lane(w, &w->batches[i], k, &w->contacts.data[w->batches[i].contact[k]]);
 }
 
-void live_store(live *w) {
-    parallel_for(w->context, (int)((w->batch_count + LIVE_BLOCK - 1) / LIVE_BLOCK), store_block, w);
-}
+void live_store(live *w) { live_share(w, w->times.store, w->batch_count, LIVE_BLOCK, store_block); }

@@ -2,9 +2,9 @@
  *
  *     impacts     velocities     warm start     hinges, direct islands, solve     positions     hinges, relax
  *
- * A stage is cut into blocks of a size that does not depend on the number of workers; within a stage no two
- * blocks touch the same body.  Workers claim blocks and wait at the end of a stage for those that others have
- * claimed; a worker that comes late finds the stages done and goes on, so one worker alone gets through too.
+ * A stage is cut into blocks; within a stage no two batches touch the same body, so the result does not
+ * depend on the cut.  Workers claim blocks and wait at the end of a stage for those that others have claimed;
+ * a worker that comes late finds the stages done and goes on, so one worker alone gets through too.
  *
  * Warm start: in the first sub-step the impulses of the last step are applied contact by contact.  After that
  * the impulses of a sub-step have changed a body's velocity by just what warm starting them in the next one
@@ -130,15 +130,22 @@ static void solve_islands(live *w) {
 
 static bool add_stage(live *w, int kind, int first, int total, int block) {
     if (total <= 0) return true;
-    live_stage s = {.kind = kind, .first = first, .total = total, .count = (total + block - 1) / block};
+    live_stage s = {kind, first, total, block, (total + block - 1) / block, 0, 0};
     return array_push(w->context, &w->stages, s);
+}
+
+/* Blocks of a colour: four for each worker, so that one that is slow or late holds up little. */
+static int block_of(const live *w, int total) {
+    int block = total / (4 * parallel_threads(w->context));
+    return block < 2 ? 2 : block > LIVE_BLOCK ? LIVE_BLOCK : block;
 }
 
 static bool add_colors(live *w, int kind) {
     bool fine = true;
-    for (int k = 0; k < LIVE_COLORS; k++)
-        fine = fine &&
-               add_stage(w, kind, w->color_first[k], w->color_first[k + 1] - w->color_first[k], LIVE_BLOCK);
+    for (int k = 0; k < LIVE_COLORS; k++) {
+        int total = w->color_first[k + 1] - w->color_first[k];
+        fine = fine && add_stage(w, kind, w->color_first[k], total, block_of(w, total));
+    }
     /* those without a colour: one block, in order */
     int left = w->color_first[LIVE_COLORS + 1] - w->color_first[LIVE_COLORS];
     return fine && add_stage(w, kind, w->color_first[LIVE_COLORS], left, left);
@@ -184,9 +191,7 @@ static bool list_stages(live *w) {
 }
 
 static void run_block(live *w, const live_stage *s, int block) {
-    bool bodies = s->kind == VELOCITIES || s->kind == FIRST_VELOCITIES || s->kind == POSITIONS;
-    int size = s->count == 1 ? s->total : bodies ? LIVE_BODY_BLOCK : LIVE_BLOCK;
-    int first = s->first + block * size, end = first + size, last = s->first + s->total;
+    int first = s->first + block * s->block, end = first + s->block, last = s->first + s->total;
     if (end > last) end = last;
     switch (s->kind) {
     case IMPACTS: live_springs(w), live_impacts(w); break;
@@ -228,7 +233,7 @@ bool live_substeps(live *w) {
     if (!list_stages(w)) return false;
     w->status = ABUT_OK, w->substep = 0;
     int threads = parallel_threads(w->context);
-    if (threads > 1 && w->batch_count >= 4 * LIVE_BLOCK)
+    if (threads > 1 && live_pays(w, w->times.solve))
         parallel_for(w->context, threads, work, w);
     else
         work(w, 0);

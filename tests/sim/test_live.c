@@ -329,6 +329,7 @@ static uint64_t run_pile(int threads, bool scalar, int interrupt) {
     trial t;
     pile(&t);
     t.options.scalar = scalar;
+    t.options.share_from = 0; /* every stage on all workers, however short */
     if (threads > 1) {
         t.workers = abut_workers_create(NULL, threads);
         t.context.parallel = abut_workers_parallel(t.workers);
@@ -349,7 +350,7 @@ static uint64_t run_pile(int threads, bool scalar, int interrupt) {
         free(block);
     }
     uint64_t hash = abut_sim_hash(t.run);
-    assert_true(abut_live_step_times(t.run).batches >= 64); /* so many that workers share the solver */
+    assert_true(abut_live_step_times(t.run).batches >= 64); /* so many that workers share the solver's work */
     finish(&t);
     return hash;
 }

@@ -47,7 +47,7 @@ static uint64_t run(bin *b, int threads, int interrupt) {
         b->context.parallel = abut_workers_parallel(b->workers);
     }
     abut_live_options options = abut_default_live_options();
-    options.sleep = false;
+    options.sleep = false, options.share_from = 0;
     abut_sim *sim = NULL;
     if (abut_model_create(&b->context, &world, &b->model, &error) != ABUT_OK ||
         abut_sim_create(&b->context, b->model, NULL, &sim, &error) != ABUT_OK)
