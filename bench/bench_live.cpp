@@ -22,20 +22,19 @@ namespace {
 struct engine_row {
     const char *name, *title;
     make_live_engine *make;
-    int share; // takes so many times fewer steps, to end in minutes
 };
 const engine_row ENGINES[] = {
 #ifdef BENCH_ABUT_LIVE
-    {"abut", "abut", make_abut, 1},
+    {"abut", "abut", make_abut},
 #endif
 #ifdef BENCH_BULLET
-    {"bullet", "Bullet 3.24", make_bullet, 1},
+    {"bullet", "Bullet 3.24", make_bullet},
 #endif
 #ifdef BENCH_ODE
-    {"ode", "ODE 0.16 QuickStep", make_ode, 1},
+    {"ode", "ODE 0.16 QuickStep", make_ode},
 #endif
 #ifdef BENCH_MUJOCO
-    {"mujoco", "MuJoCo 2.2 (1/20 of the steps)", make_mujoco, 20},
+    {"mujoco", "MuJoCo 2.2 CG", make_mujoco},
 #endif
 };
 
@@ -85,7 +84,7 @@ void run_scene(const char *title, const live_scene &scene, int steps, const char
         double base = 0;
         for (const engine_row &row : ENGINES) {
             if (only && std::strcmp(only, row.name)) continue;
-            figures f = measure(row, scene, threads, steps / row.share, threads == 1);
+            figures f = measure(row, scene, threads, steps, threads == 1);
             if (!f.is_there) continue;
             if (base == 0) base = f.settled;
             std::printf("%-30s %9.3f %9.3f %8.2f", row.title, f.mean, f.settled, f.settled / base);

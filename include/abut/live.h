@@ -26,6 +26,8 @@ typedef struct abut_live_options {
     bool scalar;     /* kernels without AVX2 even where the processor has it (same bits): false */
     int direct_rows; /* islands with hinges or unequal masses and at most so many rows are solved exactly: 192
                         (0: none) */
+    int sweeps;      /* through all contacts in each sub-step; 0: one, two or three, as loads change: 0 */
+    bool nncg;       /* conjugate gradients over these sweeps, where there are several: false */
     double share_from; /* seconds: a stage that took less in the last step is not worth waking workers for:
                           3e-4 */
 } abut_live_options;

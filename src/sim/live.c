@@ -32,7 +32,7 @@ static double smallest_body(const abut_model *m) {
 static bool allocate_slots(live *w) {
     size_t n = (size_t)w->slots, h = (size_t)w->model->hinge_count;
     arena *m = &w->memory;
-    w->slot_block = arena_alloc(m, 4 * n * sizeof(live_velocity) + 64, 1);
+    w->slot_block = arena_alloc(m, 6 * n * sizeof(live_velocity) + 64, 1);
     w->body = arena_alloc(m, n, sizeof *w->body);
     w->colliders = arena_alloc(m, n, sizeof *w->colliders);
     w->shape_of = arena_alloc(m, n, sizeof *w->shape_of);
@@ -62,6 +62,7 @@ static bool allocate_slots(live *w) {
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;
+    w->nncg_velocities = w->before + n, w->nncg_directions = w->nncg_velocities + n;
     return true;
 }
 
@@ -114,6 +115,8 @@ void live_free(live *w) {
     const abut_context *c = w->context;
     live_shapes_free(w);
     live_sensors_free(w);
+    live_nncg_free(w);
+    array_free(c, &w->nncg_sums);
     bvh_free(c, &w->tree);
     abut_lcp_solver_destroy(w->lcp);
     if (w->batch_block) mem_free(c, w->batch_block, (size_t)w->batch_capacity * sizeof(live_batch) + 64, 1);

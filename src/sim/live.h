@@ -7,6 +7,7 @@
  *   live_color.c     contacts in colours: in one colour no body occurs twice; four contacts a batch
  *   live_prepare.c   lanes of a batch from its contacts; impulses back into them
  *   live_solve.c     the kernels on batches: warm start, solve, relax
+ *   live_nncg.c      conjugate gradients over the sweeps of a sub-step, by choice
  *   live_substep.c   velocities, positions, and the order of all that on several workers
  *   live_direct.c    small islands with hinges or unequal masses: exact complementarity problems
  *   live_hinge.c     hinge rows of an island
@@ -258,6 +259,14 @@ struct live_work {
     void *batch_block;
     live_softness soft, soft_static;
 
+    /* conjugate gradients: per batch the impulses before the sweep, then their directions */
+    lanes *nncg_impulses;
+    void *nncg_block;
+    int64_t nncg_capacity;
+    live_velocity *nncg_velocities, *nncg_directions; /* the same of bodies */
+    ARRAY(double) nncg_sums;                          /* by block */
+    double nncg_beta, nncg_last;
+
     /* substeps */
     ARRAY(live_stage) stages;
     int_array bouncing;             /* contacts with restitution */
@@ -329,6 +338,16 @@ int live_contacts(abut_sim *run, const abut_contact **contacts);
 void live_audit_contacts(live *w);
 void live_audit_step(live *w);
 abut_audit live_audit(const abut_sim *run);
+
+/* ---- live_nncg.c: batches or bodies from first to end - 1 */
+bool live_nncg_reserve(live *w);
+void live_nncg_free(live *w);
+void live_nncg_begin(live *w, int first, int end);
+void live_nncg_begin_bodies(live *w, int first, int end);
+void live_nncg_measure(live *w, int first, int end);
+void live_nncg_choose(live *w, int sweep);
+void live_nncg_advance(live *w, int first, int end);
+void live_nncg_advance_bodies(live *w, int first, int end);
 
 /* ---- pieces */
 bool live_sensors(live *w);

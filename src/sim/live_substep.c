@@ -24,7 +24,13 @@ enum stage_kind {
     SOLVE,
     POSITIONS,
     RELAX_HINGES,
-    RELAX
+    RELAX,
+    NNCG_BEGIN,
+    NNCG_BEGIN_BODIES,
+    NNCG_MEASURE,
+    NNCG_CHOOSE,
+    NNCG_ADVANCE,
+    NNCG_ADVANCE_BODIES
 };
 enum { SPINS = 2000, TURNS_PER_STEP = 4096 };
 
@@ -170,7 +176,26 @@ static double unsettled_part(const live *w) {
 }
 
 /* One sweep follows loads that change slowly; where half of them change it takes two, where all do three. */
-static int choose_sweeps(const live *w) { return 1 + (int)(2 * unsettled_part(w)); }
+static int choose_sweeps(const live *w) {
+    return w->options.sweeps > 0 ? w->options.sweeps : 1 + (int)(2 * unsettled_part(w));
+}
+
+/* The sweeps of a sub-step, with conjugate gradients between them where they are chosen. */
+static bool add_sweeps(live *w, int sweeps) {
+    bool fine = true, nncg = w->options.nncg && sweeps > 1;
+    int all = (int)w->batch_count;
+    if (nncg)
+        fine = add_stage(w, NNCG_BEGIN, 0, all, LIVE_BLOCK) &&
+               add_stage(w, NNCG_BEGIN_BODIES, 0, w->slots, LIVE_BODY_BLOCK);
+    for (int k = 0; k < sweeps && fine; k++) {
+        fine = add_colors(w, SOLVE);
+        if (!nncg || k + 1 == sweeps) continue;
+        fine = fine && add_stage(w, NNCG_MEASURE, 0, all, LIVE_BLOCK) && add_stage(w, NNCG_CHOOSE, k, 1, 1) &&
+               add_stage(w, NNCG_ADVANCE, 0, all, LIVE_BLOCK) &&
+               add_stage(w, NNCG_ADVANCE_BODIES, 0, w->slots, LIVE_BODY_BLOCK);
+    }
+    return fine;
+}
 
 static bool list_stages(live *w) {
     bool fine = true;
@@ -183,7 +208,7 @@ static bool list_stages(live *w) {
         fine = fine && add_stage(w, s == 0 ? FIRST_VELOCITIES : VELOCITIES, 0, w->slots, LIVE_BODY_BLOCK);
         if (s == 0) fine = fine && add_colors(w, WARM);
         fine = fine && add_stage(w, HINGES, 0, hinges > 0, 1) && add_stage(w, DIRECT, 0, direct > 0, 1);
-        for (int k = 0; k < sweeps; k++) fine = fine && add_colors(w, SOLVE);
+        fine = fine && add_sweeps(w, sweeps);
         fine = fine && add_stage(w, POSITIONS, 0, w->slots, LIVE_BODY_BLOCK);
         fine = fine && add_stage(w, RELAX_HINGES, 0, hinges > 0, 1) && add_colors(w, RELAX);
     }
@@ -207,6 +232,12 @@ static void run_block(live *w, const live_stage *s, int block) {
         w->kernels.solve(w->batches + first, end - first, w->velocities, w->moved, w->movable, 1 / w->h,
                          w->push, s->kind == RELAX);
         break;
+    case NNCG_BEGIN: live_nncg_begin(w, first, end); break;
+    case NNCG_BEGIN_BODIES: live_nncg_begin_bodies(w, first, end); break;
+    case NNCG_MEASURE: live_nncg_measure(w, first, end); break;
+    case NNCG_CHOOSE: live_nncg_choose(w, first); break;
+    case NNCG_ADVANCE: live_nncg_advance(w, first, end); break;
+    case NNCG_ADVANCE_BODIES: live_nncg_advance_bodies(w, first, end); break;
     default: body_block(w, s->kind, first, end); break;
     }
 }
@@ -230,6 +261,7 @@ static void work(void *argument, int worker) {
 }
 
 bool live_substeps(live *w) {
+    if (w->options.nncg && !live_nncg_reserve(w)) return false;
     if (!list_stages(w)) return false;
     w->status = ABUT_OK, w->substep = 0;
     int threads = parallel_threads(w->context);

@@ -63,6 +63,39 @@ static void test_stack(void **state) {
     finish(&t);
 }
 
+/* 100 kg on nine boxes of 1 kg, by batches, for six steps: where its top is then. */
+static double top_after(int sweeps, bool nncg, int threads, uint64_t *hash) {
+    trial t;
+    begin(&t);
+    t.options.direct_rows = 0, t.options.sweeps = sweeps, t.options.nncg = nncg, t.options.share_from = 0;
+    add_floor(&t);
+    for (int i = 0; i < 10; i++) add(&t, abut_shape_solid(t.box), 0, 0, i + 0.5)->mass = i == 9 ? 100 : 1;
+    if (threads > 1) {
+        t.workers = abut_workers_create(NULL, threads);
+        t.context.parallel = abut_workers_parallel(t.workers);
+    }
+    start(&t);
+    steps(&t, 6);
+    assert_int_equal(abut_live_step_times(t.run).sweeps, sweeps);
+    double z = abut_sim_motion(t.run, 10).center.z;
+    *hash = abut_sim_hash(t.run);
+    finish(&t);
+    return z;
+}
+
+/* Many sweeps converge to the answer of the soft contacts; a few with conjugate gradients come nearer to it
+ * than as many without. */
+static void test_nncg(void **state) {
+    (void)state;
+    uint64_t hash, one, two;
+    double answer = top_after(4000, false, 1, &hash);
+    double sweeps = fabs(top_after(16, false, 1, &hash) - answer);
+    double nncg = fabs(top_after(16, true, 1, &one) - answer);
+    top_after(16, true, 2, &two);
+    assert_int_equal(one, two);
+    if (!(nncg < 0.5 * sweeps)) fail_msg("off by %g m, sweeps alone by %g m", nncg, sweeps);
+}
+
 /* ---- friction: gravity leans by 30 degrees */
 
 static double slide(double factor, double seconds, int direct_rows) {
@@ -455,23 +488,15 @@ static void test_thrown_hard(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heavy_on_light),
-        cmocka_unit_test(test_doubling_tower),
-        cmocka_unit_test(test_stack),
-        cmocka_unit_test(test_slope),
-        cmocka_unit_test(test_rolling_resistance),
-        cmocka_unit_test(test_cradle),
-        cmocka_unit_test(test_nine_on_one),
-        cmocka_unit_test(test_free_body),
-        cmocka_unit_test(test_pendulum),
-        cmocka_unit_test(test_hinges),
-        cmocka_unit_test(test_motor_and_limit),
-        cmocka_unit_test(test_break),
-        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_sleep_and_wake),
-        cmocka_unit_test(test_thrown_hard),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_heavy_on_light), cmocka_unit_test(test_doubling_tower),
+        cmocka_unit_test(test_stack),          cmocka_unit_test(test_nncg),
+        cmocka_unit_test(test_slope),          cmocka_unit_test(test_rolling_resistance),
+        cmocka_unit_test(test_cradle),         cmocka_unit_test(test_nine_on_one),
+        cmocka_unit_test(test_free_body),      cmocka_unit_test(test_pendulum),
+        cmocka_unit_test(test_hinges),         cmocka_unit_test(test_motor_and_limit),
+        cmocka_unit_test(test_break),          cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_same_bits),      cmocka_unit_test(test_sleep_and_wake),
+        cmocka_unit_test(test_thrown_hard),    cmocka_unit_test(test_memory),
         cmocka_unit_test(test_no_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
