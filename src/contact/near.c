@@ -131,10 +131,11 @@ static bool edge_edge(void *user, int32_t i, int32_t j) {
     /* the normal turns faster than the edges where they are nearly parallel */
     double most = c->turn < 0.5 * sine ? flat + c->turn + 2 * c->turn / sine : INFINITY;
     double plus = wedge_excess(sa, i, n), minus = wedge_excess(sa, i, vec3_neg(n));
-    for (int k = 0; k < 2; k++) { /* sharp edges can come to face each other either way */
+    /* sharp edges can come to face each other either way, and so can those that may become parallel: beyond,
+     * their cross product points the other way */
+    for (int k = 0; k < 2; k++) {
         double sign = (plus <= minus) == (k == 0) ? 1 : -1, excess = sign > 0 ? plus : minus;
         vec3 nb = quat_unrotate(c->b_in_a.rotation, vec3_scale(n, -sign));
-        if (k == 1 && !(isfinite(most) && excess <= most)) break;
         if (excess > most || wedge_excess(sb, j, nb) > most) continue;
         if (!push(c, ea, feature(FEATURE_EDGE, i), eb, feature(FEATURE_EDGE, j), sign)) return false;
     }
