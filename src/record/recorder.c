@@ -105,6 +105,16 @@ static abut_status write_body(abut_recorder *r, const abut_world_def *w, const a
     return code == SQLITE_DONE ? ABUT_OK : record_fail(r->db, r->path, "writing the recording", error);
 }
 
+/* Field by field: between them a struct may have bytes that mean nothing. */
+static bool same_shape(const abut_shape *a, const abut_shape *b) {
+    const double x[] = {a->radius,   a->length,   a->axes.x,   a->axes.y, a->axes.z,
+                        a->normal.x, a->normal.y, a->normal.z, a->offset};
+    const double y[] = {b->radius,   b->length,   b->axes.x,   b->axes.y, b->axes.z,
+                        b->normal.x, b->normal.y, b->normal.z, b->offset};
+    return a->kind == b->kind && a->solid == b->solid && a->surface == b->surface &&
+           memcmp(x, y, sizeof x) == 0;
+}
+
 /* Bodies, and each distinct shape once. */
 static abut_status write_bodies(abut_recorder *r, const abut_world_def *w, const abut_model *model,
                                 abut_error *error) {
@@ -114,8 +124,7 @@ static abut_status write_bodies(abut_recorder *r, const abut_world_def *w, const
     if (!geometry_of) return fail_memory(error);
     for (int i = 0; i < w->body_count && status == ABUT_OK; i++) {
         int same = 0;
-        while (same < i && memcmp(&w->bodies[same].shape, &w->bodies[i].shape, sizeof(abut_shape)) != 0)
-            same++;
+        while (same < i && !same_shape(&w->bodies[same].shape, &w->bodies[i].shape)) same++;
         geometry_of[i] = same < i ? geometry_of[same] : geometries++;
         if (same == i)
             status = geometry_write(&r->context, r->db, r->path, geometry_of[i], &w->bodies[i].shape, error);
