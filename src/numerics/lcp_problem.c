@@ -134,6 +134,8 @@ abut_status lcp_check_symmetric(arena *scratch, const lcp_rows *rows, abut_error
     return status;
 }
 
+enum { LEAST_EXPONENT = -1000 }; /* of loads: 1 / 2^-1000 is finite */
+
 /* s with s^2 a in [1/2, 2), a power of two; 1 for a = 0. */
 static double power_scale(double a) {
     if (!(a > 0)) return 1.0;
@@ -204,7 +206,7 @@ void lcp_system_load(lcp_system *s, const double *b) {
     }
     int e = 0;
     if (largest > 0) frexp(largest, &e);
-    s->beta = ldexp(1.0, -e);
+    s->beta = ldexp(1.0, -(e > LEAST_EXPONENT ? e : LEAST_EXPONENT));
     double unit = s->beta * (largest_b > 0 ? largest_b : 1);
     for (int k = 0; k < s->size; k++) {
         s->q[k] = b[s->order[k]] * s->scale[k] * s->beta;

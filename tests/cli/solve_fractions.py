@@ -82,6 +82,7 @@ def problems():
     yield "a row without mass", [[F(0), F(0)], [F(0), F(2)]], [F(3), F(-1)], *contact(2)
     yield "a row without mass that must push", [[F(0), F(0)], [F(0), F(2)]], [F(-3), F(-1)], *contact(2)
     yield "the same with a bound", [[F(0), F(0)], [F(0), F(2)]], [F(-3), F(-1)], [0, 0], [4, INF]
+    yield "no mass, hardly a load", [[F(0)] * 2] * 2, [F(5e-324), F(0)], *contact(2)
     yield "no load", gram([[1, 0], [1, 1], [2, 1]]), [F(0)] * 3, *contact(3)
     yield "just touching", gram([[1, 0], [1, 1]]), [F(-1), F(-1)], *contact(2)
     yield "a given force", gram([[1, 0], [1, 1]]), [F(-1), F(1)], [F(3, 2), -INF], [F(3, 2), INF]
