@@ -95,6 +95,10 @@ abut_status abut_lcp_solve(abut_lcp_solver *solver, const abut_lcp *problem, con
         status = run(solver, problem, &rows, config, states, z, w, result, error);
         if (config->method != ABUT_LCP_EXACT || status != ABUT_OK)
             result->residual = abut_lcp_validate(problem, z, NULL);
+        for (int i = 0; i < problem->size && status == ABUT_OK; i++)
+            if (!isfinite(z[i]))
+                status =
+                    fail(error, ABUT_FAILED, "z[%d] is not finite: A and b are too large for doubles", i);
         if (status == ABUT_OK) status = tell_unique(solver, problem, &rows, config, z, w, result, error);
     }
     arena_restore(&solver->scratch, mark);
