@@ -179,7 +179,7 @@ static bool ordered(const placed *a, const placed *b, double sign, contact_point
     case ELEMENT_CIRCLE:
         switch (a->e->kind) {
         case ELEMENT_POINT: return point_circle(a, b, out);
-        case ELEMENT_LINE: return line_circle(a, b, out, sa);
+        case ELEMENT_LINE: return line_circle(a, b, out, sa, sb);
         default: return circle_circle(a, b, out);
         }
     case ELEMENT_ELLIPSOID: return any_ellipsoid(a, b, out, sa);

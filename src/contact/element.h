@@ -41,9 +41,9 @@ typedef struct element {
 /* The contact point of element a (of the body that moves as ma) and b.  `sign` orients the normal of two
  * crossing edges, whose gap can be negative: n = sign * d_a x d_b / |...|; it is ignored for all other pairs
  * (a circle is the rim of a cylinder: its normal leaves the rim between axis and radius).
- * *sa and *sb receive the line parameters of a and b where they are lines (may be NULL).  False where the
- * pair has no single closest point (parallel lines, a circle parallel to a plane, concentric points) or is
- * not supported. */
+ * *sa and *sb receive the line parameters of a and b where they are lines (may be NULL), of a circle -1 where
+ * the place is that of its other branch.  False where the pair has no single closest point (parallel lines, a
+ * circle parallel to a plane, concentric points) or is not supported. */
 bool element_contact(const element *a, const motion *ma, const element *b, const motion *mb, double sign,
                      contact_point *out, double *sa, double *sb);
 

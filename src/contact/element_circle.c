@@ -136,14 +136,15 @@ static const circle_place *choose(const circle_place found[2], int count, int br
     return &found[turned ? 1 - branch : branch];
 }
 
-/* Branch 0 has the only place where there is one; of two, branch 1 has the second. */
-bool line_circle(const placed *a, const placed *b, contact_point *out, double *sa) {
+/* A branch that has no place of its own has that of the other one, so that its gap is a continuous function
+ * of time for as long as possible; but it does not face there. */
+bool line_circle(const placed *a, const placed *b, contact_point *out, double *sa, double *sb) {
     circle_place found[2];
     bool has[2];
     rim_places_to_line(b, a, found, has);
     int branch = b->e->branch;
-    if (branch == 1 && !(has[0] && has[1])) return false;
-    const circle_place *at = &found[has[branch] ? branch : 1];
+    const circle_place *at = &found[has[branch] ? branch : 1 - branch];
+    *sb = has[branch] ? 0 : -1;
     *sa = vec3_dot(vec3_sub(at->x, a->p), a->d);
     curve line = {vec3_axpy(a->p, *sa, a->d), a->d, vec3_zero(), a->m}, rim = curve_of_circle(b, at);
     return between_curves(&line, a->e->r, &rim, vec3_add(b->d, at->radial), out);

@@ -42,8 +42,9 @@ int circle_minima(const placed *c, circle_measure *f, const void *user, int most
  * seen along the line; at least one is there. */
 void rim_places_to_line(const placed *rim, const placed *line, circle_place out[2], bool has[2]);
 
-/* A line and a circle, two circles: the place that the circle's branch names.  *sa: the line's parameter. */
-bool line_circle(const placed *a, const placed *b, contact_point *out, double *sa);
+/* A line and a circle, two circles: the place that the circle's branch names.  *sa: the line's parameter;
+ * *sb: -1 where the branch has no place of its own. */
+bool line_circle(const placed *a, const placed *b, contact_point *out, double *sa, double *sb);
 bool circle_circle(const placed *a, const placed *b, contact_point *out);
 /* ---- element_ellipsoid.c */
 

@@ -343,7 +343,7 @@ static bool round_faces(const contact_shape *s, const element *e, const element 
     if (e->kind == ELEMENT_LINE) return t >= e->lo - slack && t <= e->hi + slack;
     if (s->shape.kind != ABUT_SHAPE_CYLINDER) return true;
     if (e->kind == ELEMENT_PLANE) return on_cap(s, e, x, slack);
-    if (e->kind == ELEMENT_CIRCLE) return is_wall(other) || rim_sees(e, n, x);
+    if (e->kind == ELEMENT_CIRCLE) return is_wall(other) || (t >= 0 && rim_sees(e, n, x));
     return true;
 }
 

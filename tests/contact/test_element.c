@@ -315,7 +315,7 @@ static void every_place_of_a_rim_at_a_line_is_found(void **state) {
             contact_point p;
             double s, t;
             rim.branch = branch;
-            if (!element_contact(&line, &still, &rim, &still, 1, &p, &s, &t)) continue;
+            if (!element_contact(&line, &still, &rim, &still, 1, &p, &s, &t) || t < 0) continue;
             double nearest = INFINITY;
             for (int i = 0; i < count; i++) nearest = fmin(nearest, vec3_distance(p.at, places[i]));
             if (nearest > 4e-3) fail_msg("rim %d branch %d: %g m from any minimum", k, branch, nearest);
