@@ -33,10 +33,11 @@ typedef struct exact_pair {
 /* A near pair of features, with its value at the start of the step. */
 typedef struct exact_near {
     near_pair pair;
-    int a, b; /* local */
-    double gap, rate;
+    int a, b;         /* local */
+    double gap, rate; /* and the normal, at the start of the step */
+    vec3 normal;
     bool touching;
-    bool may_close;   /* in the step at work */
+    int pieces;       /* in which the step at work is searched for zeros of the gap; 0: it cannot close */
     double join_gap;  /* at which a pair that stays at zero counts as joined, */
     bool join_beside; /* whether or not its features face each other then */
 } exact_near;

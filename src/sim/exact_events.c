@@ -11,7 +11,7 @@
  * Ties go to the earlier one in this list, and within a kind to the smaller number. */
 #include "sim/exact.h"
 
-enum { REFINE = 100, SAMPLES = 4, SUBDIVISIONS = 8 };
+enum { REFINE = 100, SAMPLES = 4, SUBDIVISIONS = 8, MOST_PIECES = 16 };
 
 /* ---- placing bodies on the dense output */
 
@@ -196,11 +196,16 @@ static bool find_start(exact *x, int64_t item, const sample *b, sample *a, bool 
     return false;
 }
 
-/* Whether the gap of a pair can get to zero in the step, by its values and rates at both ends; the bodies are
- * placed at the end. */
-static bool may_close(exact *x, const exact_near *n, double h) {
+/* In how many pieces the step is searched.  Where the normal swings (edges that pass through being parallel,
+ * rims that cross an edge) values and rates at the ends say little of what is between: a piece for each
+ * eighth of a radian.  Otherwise one, if the gap can get to zero by its values and rates at both ends, or
+ * none.  The bodies are placed at the end. */
+static int pieces_of(exact *x, const exact_near *n, double h) {
     contact_point p;
-    if (n->touching || !exact_near_at(x, n, &p, NULL)) return false;
+    if (n->touching) return 0;
+    if (!exact_near_at(x, n, &p, NULL)) return MOST_PIECES; /* parallel just then */
+    double swing = vec3_distance(n->normal, p.normal);
+    if (swing > 0.25) return (int)fmin(ceil(8 * swing), MOST_PIECES);
     double reach = fmax(fabs(n->rate), fabs(exact_gap_rate(x, n->a, n->b, &p))) * h;
     return n->gap <= 2 * reach || p.gap <= 2 * reach;
 }
@@ -255,27 +260,37 @@ static void consider_join(exact *x, int64_t item, double gap, bool beside, doubl
     consider(best, EXACT_JOINS, item, bisect(x, item, joins, t0, t));
 }
 
+/* The gap of a pair between two samples of a step that began at t0. */
+static void search_piece(exact *x, int64_t i, double t0, sample a, sample b, exact_event *best) {
+    double epsilon = x->model->tolerance.touching, start = a.t;
+    sample root;
+    bool stays;
+    if (find_start(x, i, &b, &a, &stays)) {
+        if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
+    } else if (start == t0 && let_go(x, i, t0, &b)) {
+        consider_join(x, i, -1e-3 * epsilon, true, t0, b.t, best);
+    } else if (stays && b.faces && b.g <= 1e-3 * epsilon) {
+        /* in contact all the time, beside its features until now */
+        consider_join(x, i, 1e-3 * epsilon, false, start, b.t, best);
+    } else if (comes_back(x, i, a, b, &root)) {
+        consider_join(x, i, epsilon, false, start, root.t, best);
+    }
+}
+
 /* Gaps of pairs that do not touch. */
 static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
-    double epsilon = x->model->tolerance.touching;
     if (exact_place_dense(x, t1, NULL) != ABUT_OK) return;
     for (int64_t i = 0; i < x->nears.count; i++)
-        x->nears.data[i].may_close = may_close(x, &x->nears.data[i], t1 - t0);
+        x->nears.data[i].pieces = pieces_of(x, &x->nears.data[i], t1 - t0);
     for (int64_t i = 0; i < x->nears.count; i++) {
-        exact_near *n = &x->nears.data[i];
-        if (!n->may_close) continue;
-        sample a = {t0, n->gap, n->rate, false}, b, root;
-        if (!probe_gap(x, i, fmin(t1, best->time), &b)) continue;
-        bool stays;
-        if (find_start(x, i, &b, &a, &stays)) {
-            if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
-        } else if (let_go(x, i, t0, &b)) {
-            consider_join(x, i, -1e-3 * epsilon, true, t0, b.t, best);
-        } else if (stays && b.faces && b.g <= 1e-3 * epsilon) {
-            /* in contact all the time, beside its features until now */
-            consider_join(x, i, 1e-3 * epsilon, false, t0, b.t, best);
-        } else if (comes_back(x, i, a, b, &root)) {
-            consider_join(x, i, epsilon, false, t0, root.t, best);
+        const exact_near *n = &x->nears.data[i];
+        double end = fmin(t1, best->time), before = best->time;
+        sample a = {t0, n->gap, n->rate, false}, b;
+        bool known = true;
+        for (int k = 1; k <= n->pieces && best->time == before; k++) {
+            bool fine = probe_gap(x, i, k < n->pieces ? t0 + (end - t0) * k / n->pieces : end, &b);
+            if (fine && known) search_piece(x, i, t0, a, b, best);
+            a = b, known = fine;
         }
     }
 }

@@ -85,7 +85,7 @@ static bool far_apart(const exact *x, const exact_pair *p, double reach) {
 static bool keep(exact *x, exact_near *n, double reach) {
     contact_point p;
     if (!exact_near_at(x, n, &p, NULL)) return false;
-    n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
+    n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p), n->normal = p.normal;
     return p.gap <= reach && p.gap >= -fmax(reach, 4 * x->model->tolerance.touching);
 }
 

@@ -86,7 +86,7 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
         bool faces;
         n->touching = false;
         if (!exact_near_at(x, n, &p, NULL)) continue;
-        n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
+        n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p), n->normal = p.normal;
         /* far behind each other: two features of the sides that look away */
         double most = x->model->tolerance.touching,
                close = ahead > 0 && !exact_bounces(x, n) ? closing(x, ahead, n->rate) : 0;
