@@ -178,18 +178,30 @@ static void consider(exact_event *best, exact_event_kind kind, int64_t item, dou
     if (time < best->time) *best = (exact_event){kind, item, time};
 }
 
+/* A gap that is behind at both ends, and in front between: in the middle, or where the cubic through both
+ * ends is highest. */
+static bool comes_forward(exact *x, int64_t item, sample b, sample *a) {
+    sample low = {a->t, -a->g, -a->rate, false}, high = {b.t, -b.g, -b.rate, false}, m;
+    double highest;
+    cubic_least(&low, &high, &highest);
+    const double times[] = {a->t + (b.t - a->t) / 2, highest};
+    for (int k = 0; k < 2; k++)
+        if (times[k] > a->t && times[k] < b.t && probe_gap(x, item, times[k], &m) && m.g > 0) {
+            *a = m;
+            return true;
+        }
+    return false;
+}
+
 /* Where the search for a zero begins.  A pair that starts clearly apart begins at the start of the step; one
- * that starts at zero where it has left it; one that starts behind (its features do not face) in the middle,
- * if it has come to the front by then. */
+ * that starts at zero where it has left it; one that starts behind (its features do not face) where it has
+ * come to the front. */
 static bool find_start(exact *x, int64_t item, const sample *b, sample *a, bool *stays) {
     double zero = 1e-6 * x->model->tolerance.touching, deep = -4 * x->model->tolerance.touching;
     *stays = false;
     if (a->g > zero) return true;
     if (a->g < deep) {
-        sample m;
-        if (b->g > 0 || !probe_gap(x, item, a->t + (b->t - a->t) / 2, &m) || m.g <= 0) return false;
-        *a = m;
-        return true;
+        return b->g <= 0 && comes_forward(x, item, *b, a);
     }
     if (leave_zero(x, item, b->t, a)) return true;
     *stays = b->g > deep;
