@@ -182,7 +182,8 @@ static void set_pointers(abut_sim *run) {
 
 int abut_sim_contacts(abut_sim *run, const abut_contact **contacts) {
     if (run->live) return live_contacts(run, contacts);
-    arena_mark mark = arena_save(&run->scratch);
+    arena *lane = &run->lanes.data[0]->scratch;
+    arena_mark mark = arena_save(&run->scratch), lane_mark = arena_save(lane);
     run->contacts.count = run->contact_vectors.count = run->contact_loops.count = 0;
     exact x;
     bool fine = exact_look(run, &x, NULL) == ABUT_OK;
@@ -194,6 +195,7 @@ int abut_sim_contacts(abut_sim *run, const abut_contact **contacts) {
         fine = fill_region(&x, i, taken, &r) && store_region(&x, i, &r);
     }
     exact_free(&x);
+    arena_restore(lane, lane_mark);
     arena_restore(&run->scratch, mark);
     if (!fine) return -1;
     set_pointers(run);

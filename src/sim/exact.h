@@ -1,6 +1,8 @@
 /* The exact clock, for one group of bodies that may meet within a frame (DESIGN section 6):
  *
- *   exact_frame.c     the frame: bounds, groups, and undoing a frame whose bounds were too small
+ *   exact_plan.c      swept boxes, pairs that may meet, groups and their members
+ *   exact_frame.c     the frame: groups on threads, and undoing a frame whose bounds were too small
+ *   exact_account.c   what the groups of a frame did, added up
  *   exact_loop.c      the loop of a group: touch, impact, choose, integrate, find the event, correct
  *   exact_near.c      near pairs for a window of time
  *   exact_touch.c     the touching set
@@ -53,7 +55,8 @@ typedef struct exact_touch {
 typedef struct rolling rolling; /* sim/rolling.h */
 
 typedef struct exact {
-    abut_sim *run;
+    abut_sim *run; /* shared with other groups: read only, but for what belongs to this group's bodies */
+    run_account *account;
     const abut_model *model;
     arena *arena;
     group_scratch scratch;
@@ -264,6 +267,33 @@ abut_status exact_emit(exact *x, abut_event e, abut_error *error);
 abut_status exact_start_integrator(exact *x, abut_error *error);
 /* Moves the group to x->end. */
 abut_status exact_advance(exact *x, abut_error *error);
+
+/* ---- exact_plan.c: what may meet within a frame */
+
+/* Items of every group: those of group g are list[first[g]] .. list[first[g + 1] - 1]. */
+typedef struct exact_members {
+    int *first, *list;
+} exact_members;
+
+typedef struct exact_plan {
+    abut_sim *run;
+    double margin; /* of the boxes */
+    box *boxes;    /* of every body, which it does not leave in the frame */
+    int *root;     /* union-find over bodies */
+    int *group_of; /* of every body; -1: it does not move by forces */
+    int group_count;
+    bool *calls; /* groups in which functions of the caller are asked: moved in the caller's thread */
+    ARRAY(exact_pair) pairs; /* model bodies */
+    exact_members bodies, hinges, springs, forces;
+    exact_members meetings; /* of `pairs` */
+    exact_members touches;  /* of the state's */
+} exact_plan;
+/* Plans the time h from now; `together`: all bodies in one group.  Memory of run->scratch, but for the pairs.
+ */
+bool exact_plan_make(exact_plan *p, abut_sim *run, double h, double margin, bool together);
+void exact_plan_free(exact_plan *p);
+/* Every body is still inside its box. */
+bool exact_plan_kept(const exact_plan *p);
 
 /* ---- exact_frame.c */
 abut_status exact_frame(abut_sim *run, double until, abut_error *error);

@@ -42,7 +42,7 @@ abut_status exact_correct_positions(exact *x, double time, abut_error *error) {
         project_result result;
         status = shift ? project_positions(&g, &x->scratch, shift, &result, error) : fail_memory(error);
         if (status == ABUT_OK && round == 0)
-            x->run->state->constraint_error = fmax(x->run->state->constraint_error, result.remaining);
+            x->account->constraint_error = fmax(x->account->constraint_error, result.remaining);
         bool done = status != ABUT_OK || result.before <= good;
         for (int i = 0; i < x->movable && !done; i++) project_displace(&x->motions[i], shift[i]);
         arena_restore(x->arena, mark);
@@ -75,9 +75,9 @@ abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {
     /* a motor without bound closes a difference of speeds by an impulse: what that gives is work; a point
      * that was let go and is pressed again before it was apart is closed as by a small blow */
     if (x->has_motor)
-        x->run->state->work += given;
+        x->account->work += given;
     else if (given < -1e-10 * x->run->state->largest_energy)
-        x->run->state->dissipated -= given;
+        x->account->dissipated -= given;
     arena_restore(x->arena, mark);
     return status;
 }
@@ -90,7 +90,7 @@ abut_status exact_close_hinges(exact *x, abut_error *error) {
     abut_status status = exact_correct_velocities(x, x->time, error);
     double lost = before - group_kinetic_energy_now(&g);
     bool counted = x->has_motor || lost > 1e-10 * x->run->state->largest_energy;
-    if (status == ABUT_OK && !counted) x->run->state->dissipated += lost;
+    if (status == ABUT_OK && !counted) x->account->dissipated += lost;
     return status;
 }
 

@@ -76,7 +76,7 @@ static void audit_momentum(exact *x, const spatial *after, const contact_impulse
         }
         worst = fmax(worst, vec3_length(vec3_sub(change, sum)));
     }
-    double *error = &x->run->state->momentum_error;
+    double *error = &x->account->momentum_error;
     if (size > 0) *error = fmax(*error, worst / size);
 }
 
@@ -106,9 +106,9 @@ abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_err
         double lost = result.energy_before - result.energy_after;
         /* a kinematic body can give energy to those it meets */
         if (lost >= 0)
-            x->run->state->dissipated += lost;
+            x->account->dissipated += lost;
         else
-            x->run->state->work -= lost;
+            x->account->work -= lost;
         status = report(x, impulses, &result, without_impact, error);
     }
     arena_restore(x->arena, mark);

@@ -9,7 +9,7 @@ enum { IMPACT_ROUNDS = 64 };
 abut_status exact_emit(exact *x, abut_event e, abut_error *error) {
     e.time = x->time - x->late;
     if (e.count == 0) e.count = 1;
-    if (!array_push(&x->run->context, &x->run->events, e)) return fail_memory(error);
+    if (!array_push(&x->run->context, &x->account->events, e)) return fail_memory(error);
     return ABUT_OK;
 }
 
@@ -232,10 +232,10 @@ static abut_status settle(exact *x, bool start, exact_event e, abut_error *error
 static void audit_overlap(exact *x) {
     for (int64_t i = 0; i < x->contacts.count; i++) {
         double depth = -x->contacts.data[i].point.gap;
-        if (depth > x->run->state->deepest_overlap) x->run->state->deepest_overlap = depth;
+        x->account->deepest_overlap = fmax(x->account->deepest_overlap, depth);
     }
     /* forces that were given up move nothing: time steps go on from here, and are audited themselves */
-    if (!x->confused) x->run->state->residual = fmax(x->run->state->residual, x->result.residual);
+    if (!x->confused) x->account->residual = fmax(x->account->residual, x->result.residual);
 }
 
 abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error) {
@@ -302,24 +302,23 @@ static void remember_slip(exact *x) {
 }
 
 abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error) {
-    abut_sim *run = x->run;
-    const abut_context *context = &run->context;
-    if (!run->options.segment || !(end_time > start)) return ABUT_OK;
+    const abut_context *context = &x->run->context;
+    segment_list *list = &x->account->segments;
+    if (!x->run->options.segment || !(end_time > start)) return ABUT_OK;
     kept_segment s = {.start = start,
                       .end = end_time,
                       .step = x->integrator.t - x->integrator.t_old,
-                      .first_body = run->segment_bodies.count,
+                      .first_body = list->bodies.count,
                       .body_count = x->movable,
-                      .first_number = run->segment_numbers.count};
+                      .first_number = list->numbers.count};
     int64_t numbers = (int64_t)x->movable * BODY_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
-    if (!array_push(context, &run->segments, s)) return fail_memory(error);
+    if (!array_push(context, &list->items, s)) return fail_memory(error);
     for (int i = 0; i < x->movable; i++)
-        if (!array_push(context, &run->segment_bodies, x->bodies[i])) return fail_memory(error);
-    if (!array_reserve(context, &run->segment_numbers, run->segment_numbers.count + numbers))
-        return fail_memory(error);
+        if (!array_push(context, &list->bodies, x->bodies[i])) return fail_memory(error);
+    if (!array_reserve(context, &list->numbers, list->numbers.count + numbers)) return fail_memory(error);
     for (int i = 0; i < x->movable * BODY_NUMBERS; i++)
         for (int k = 0; k < ABUT_SEGMENT_COEFFICIENTS; k++)
-            run->segment_numbers.data[run->segment_numbers.count++] = x->integrator.dense[k][i];
+            list->numbers.data[list->numbers.count++] = x->integrator.dense[k][i];
     return ABUT_OK;
 }
 
@@ -356,10 +355,10 @@ static abut_status step(exact *x, abut_error *error) {
     status = exact_keep_segment(x, start, reached, error);
     if (status == ABUT_OK) status = exact_place_dense(x, reached, error);
     if (status != ABUT_OK) return status;
-    x->run->state->dissipated += x->y_dense[BODY_NUMBERS * x->movable];
-    x->run->state->work += x->y_dense[BODY_NUMBERS * x->movable + 1];
+    x->account->dissipated += x->y_dense[BODY_NUMBERS * x->movable];
+    x->account->work += x->y_dense[BODY_NUMBERS * x->movable + 1];
     x->time = reached;
-    x->run->state->steps++;
+    x->account->steps++;
     exact_count_moved(x, reached - start);
     status = exact_correct(x, reached, error);
     if (status == ABUT_OK) release_limits(x);

@@ -275,7 +275,7 @@ abut_status exact_time_step(exact *x, abut_error *error) {
     if (status == ABUT_OK) status = exact_keep_segment(x, start, reached, error);
     if (status == ABUT_OK) status = exact_place_dense(x, fmin(reached, x->integrator.t), error);
     if (status != ABUT_OK) return status;
-    x->time = reached, x->pace.steps_left--, x->run->state->steps++;
+    x->time = reached, x->pace.steps_left--, x->account->steps++;
     exact_count_moved(x, reached - start);
     /* A place that slid off its face or edge within the step has gone over to other features, which may be as
      * deep by now as the bodies moved; where an event is located they would meet at gap 0. */
@@ -284,8 +284,8 @@ abut_status exact_time_step(exact *x, abut_error *error) {
     status = exact_update_touches(x, false, 0, error);
     if (status == ABUT_OK) status = push_out(x, error);
     arena_restore(x->arena, mark);
-    x->run->state->work += work;
-    x->run->state->dissipated += energy - energy_of(x) + work;
+    x->account->work += work;
+    x->account->dissipated += energy - energy_of(x) + work;
     if (status == ABUT_OK) status = exact_settle_step(x, &known, error);
     arena_restore(x->arena, outer);
     x->deep = 0;

@@ -252,7 +252,7 @@ abut_status live_advance(abut_sim *run, double until, abut_error *error) {
     bool whole = count >= 1 && fabs(span - count * length) <= 1e-6 * length;
     if (!whole) count = ceil(span / length);
     if (!(count <= 1e9)) return fail(error, ABUT_INVALID, "the time to advance to is too far away");
-    run->events.count = run->segments.count = 0;
+    run_clear_accounts(run);
     double dt = whole ? length : span / count;
     for (double k = 0; k < count; k++) {
         abut_status status = step(w, dt, error);

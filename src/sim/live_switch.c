@@ -48,7 +48,7 @@ static abut_status go_exact(abut_sim *run, abut_error *error) {
     run_state *s = run->state;
     s->touch_count = 0;
     s->deepest_overlap = s->residual = s->constraint_error = s->energy_error = 0;
-    run->events.count = run->segments.count = 0;
+    run_clear_accounts(run);
     abut_energy e = run_energy(run);
     s->dissipated = s->start_energy + s->work - e.kinetic - e.potential;
     status = exact_frame(run, s->time, error);

@@ -361,7 +361,7 @@ static void store(rolling *r, double time) {
 
 /* Energy that friction took and that moving bodies gave since the last call. */
 static void count_energy(rolling *r) {
-    run_state *s = r->x->run->state;
+    run_account *s = r->x->account;
     double dissipated = r->y[power_at(r)], work = r->y[power_at(r) + 1];
     s->dissipated += dissipated - r->counted[0], s->work += work - r->counted[1];
     r->counted[0] = dissipated, r->counted[1] = work;
@@ -458,7 +458,7 @@ abut_status rolling_step(rolling *r, double longest, exact_event *e, abut_error 
     if (status != ABUT_OK) return status;
     count_energy(r);
     store(r, reached);
-    x->run->state->steps++;
+    x->account->steps++;
     if (which == MONITORS && !cut) return ABUT_OK;
     r->running = false;
     if (cut) {

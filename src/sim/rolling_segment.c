@@ -40,9 +40,9 @@ static void put_motion(double *y, const motion *m) {
 }
 
 abut_status rolling_keep_segment(rolling *r, double start, double end, abut_error *error) {
-    abut_sim *run = r->x->run;
-    const abut_context *context = &run->context;
-    if (!run->options.segment || !(end > start)) return ABUT_OK;
+    const abut_context *context = &r->x->run->context;
+    segment_list *list = &r->x->account->segments;
+    if (!r->x->run->options.segment || !(end > start)) return ABUT_OK;
     double values[ABUT_SEGMENT_COEFFICIENTS][2 * BODY_NUMBERS], first = r->integrator.t_old;
     int bodies[2] = {r->one, r->two}, count = rolling_base_is_free(r) ? 2 : 1;
     quat near = r->x->motions[r->one].rotation;
@@ -59,18 +59,18 @@ abut_status rolling_keep_segment(rolling *r, double start, double end, abut_erro
     kept_segment s = {.start = start,
                       .end = end,
                       .step = r->integrator.t - first,
-                      .first_body = run->segment_bodies.count,
+                      .first_body = list->bodies.count,
                       .body_count = count,
-                      .first_number = run->segment_numbers.count};
+                      .first_number = list->numbers.count};
     int64_t numbers = (int64_t)count * BODY_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
-    if (!array_push(context, &run->segments, s) ||
-        !array_reserve(context, &run->segment_numbers, run->segment_numbers.count + numbers))
+    if (!array_push(context, &list->items, s) ||
+        !array_reserve(context, &list->numbers, list->numbers.count + numbers))
         return fail_memory(error);
     for (int b = 0; b < count; b++) {
-        if (!array_push(context, &run->segment_bodies, r->x->bodies[bodies[b]])) return fail_memory(error);
+        if (!array_push(context, &list->bodies, r->x->bodies[bodies[b]])) return fail_memory(error);
         for (int i = 0; i < BODY_NUMBERS; i++)
             for (int k = 0; k < ABUT_SEGMENT_COEFFICIENTS; k++)
-                run->segment_numbers.data[run->segment_numbers.count++] = values[k][b * BODY_NUMBERS + i];
+                list->numbers.data[list->numbers.count++] = values[k][b * BODY_NUMBERS + i];
     }
     return ABUT_OK;
 }

@@ -92,16 +92,19 @@ static abut_status deliver_events(abut_sim *run, abut_error *error) {
 }
 
 static abut_status deliver_segments(abut_sim *run, abut_error *error) {
-    for (int64_t i = 0; i < run->segments.count && run->options.segment; i++) {
-        const kept_segment *k = &run->segments.data[i];
-        abut_segment s = {.start = k->start,
-                          .end = k->end,
-                          .step = k->step,
-                          .body_count = (int)k->body_count,
-                          .bodies = run->segment_bodies.data + k->first_body,
-                          .coefficients = run->segment_numbers.data + k->first_number};
-        if (!run->options.segment(run->options.user, &s))
-            return fail(error, ABUT_CANCELLED, "stopped at t = %.9g", k->end);
+    for (int64_t a = 0; a < run->account_count && run->options.segment; a++) {
+        const segment_list *list = &run->accounts.data[a].segments;
+        for (int64_t i = 0; i < list->items.count; i++) {
+            const kept_segment *k = &list->items.data[i];
+            abut_segment s = {.start = k->start,
+                              .end = k->end,
+                              .step = k->step,
+                              .body_count = (int)k->body_count,
+                              .bodies = list->bodies.data + k->first_body,
+                              .coefficients = list->numbers.data + k->first_number};
+            if (!run->options.segment(run->options.user, &s))
+                return fail(error, ABUT_CANCELLED, "stopped at t = %.9g", k->end);
+        }
     }
     return ABUT_OK;
 }
@@ -122,10 +125,9 @@ static abut_status allocate_run(const abut_context *context, const abut_model *m
     run->model = model;
     if (options) run->options = *options;
     arena_init(&run->scratch, &run->context);
-    run->lcp = abut_lcp_solver_create(&run->context);
     size_t n = (size_t)model->body_count + 1;
     run->accelerations = mem_calloc(&run->context, n, sizeof *run->accelerations);
-    if (!run->lcp || !run->accelerations || !run_reserve_touches(run, 16)) {
+    if (!run->accelerations || !run_reserve_lanes(run, 1) || !run_reserve_touches(run, 16)) {
         abut_sim_free(run);
         return fail_memory(error);
     }
@@ -190,11 +192,7 @@ void abut_sim_free(abut_sim *run) {
     mem_free(&context, run->saved, run->state_bytes, 1);
     mem_free(&context, run->accelerations, (size_t)run->model->body_count + 1, sizeof *run->accelerations);
     arena_free(&run->scratch);
-    abut_lcp_solver_destroy(run->lcp);
-    array_free(&context, &run->events);
-    array_free(&context, &run->segments);
-    array_free(&context, &run->segment_bodies);
-    array_free(&context, &run->segment_numbers);
+    run_accounts_free(run);
     array_free(&context, &run->contacts);
     array_free(&context, &run->contact_vectors);
     array_free(&context, &run->contact_loops);

@@ -63,9 +63,35 @@ typedef ARRAY(abut_event) event_array;
 /* Dense output kept until its frame is accepted. */
 typedef struct kept_segment {
     double start, end, step;
-    int64_t first_body, body_count; /* in segment_bodies */
-    int64_t first_number;           /* in segment_numbers */
+    int64_t first_body, body_count;
+    int64_t first_number;
 } kept_segment;
+typedef struct segment_list {
+    ARRAY(kept_segment) items;
+    int_array bodies;
+    double_array numbers;
+} segment_list;
+
+/* What a group did in a frame.  Groups are moved apart from each other, on any thread, each with an account
+ * of its own; the accounts are added to the run in the order of the groups (exact_account.c), so that sums
+ * have the same bits for any number of threads. */
+typedef struct run_account {
+    event_array events;
+    segment_list segments;
+    ARRAY(touch) touches;
+    double dissipated, work;
+    double deepest_overlap, residual, constraint_error, momentum_error; /* largest */
+    int64_t steps;
+    abut_status status;
+    abut_error error;
+} run_account;
+
+/* What a thread needs to move groups. */
+typedef struct run_lane {
+    arena scratch;
+    abut_lcp_solver *lcp;
+    int *local_of; /* of every body: its number in the group at work, or -1 */
+} run_lane;
 
 struct abut_sim {
     abut_context context;
@@ -74,11 +100,10 @@ struct abut_sim {
     run_state *state, *saved; /* saved: at the start of the frame */
     uint64_t state_bytes;     /* allocated for each */
     arena scratch;
-    abut_lcp_solver *lcp;
-    event_array events; /* of the frame */
-    ARRAY(kept_segment) segments;
-    int_array segment_bodies;
-    double_array segment_numbers;
+    event_array events;          /* of the frame */
+    ARRAY(run_account) accounts; /* of the groups of the frame; those behind `account_count` wait for reuse */
+    int64_t account_count;
+    ARRAY(run_lane *) lanes;      /* one a thread */
     ARRAY(abut_contact) contacts; /* answer of abut_sim_contacts */
     ARRAY(abut_vec3) contact_vectors;
     ARRAY(int32_t) contact_loops;
@@ -101,6 +126,17 @@ static inline touch *run_touches(run_state *s) { return (touch *)(void *)(run_hi
 /* ---- audit.c: the deepest overlap of all pairs at the present time, into the state */
 abut_status run_audit_overlap(abut_sim *run, abut_error *error);
 void run_auditor_free(abut_sim *run);
+
+/* ---- exact_account.c */
+void run_account_clear(run_account *a);
+/* At least `count` accounts and lanes; false when memory is out. */
+bool run_reserve_accounts(abut_sim *run, int64_t count);
+bool run_reserve_lanes(abut_sim *run, int64_t count);
+/* Adds the accounts of the frame to the state, in order; the status is that of the first one that failed. */
+abut_status run_add_accounts(abut_sim *run, abut_error *error);
+/* Nothing was told of this frame. */
+void run_clear_accounts(abut_sim *run);
+void run_accounts_free(abut_sim *run);
 
 /* Room for `count` touches in the state (and in the saved one). */
 bool run_reserve_touches(abut_sim *run, int count);

@@ -1,0 +1,97 @@
+/* What the groups of a frame did, and the threads' own memory.
+ *
+ *   group 0 ── account 0 ┐
+ *   group 1 ── account 1 ┼── in this order ──> the state of the run
+ *   group 2 ── account 2 ┘
+ *
+ * Accounts stay for reuse, so that a frame of the usual size allocates nothing. */
+#include "sim/run.h"
+
+#include <math.h>
+
+void run_account_clear(run_account *a) {
+    run_account empty = {.events = a->events, .segments = a->segments, .status = ABUT_OK};
+    empty.touches.data = a->touches.data, empty.touches.capacity = a->touches.capacity;
+    *a = empty;
+    a->events.count = a->segments.items.count = a->segments.bodies.count = a->segments.numbers.count = 0;
+}
+
+bool run_reserve_accounts(abut_sim *run, int64_t count) {
+    if (!array_reserve(&run->context, &run->accounts, count)) return false;
+    for (; run->accounts.count < count; run->accounts.count++)
+        run->accounts.data[run->accounts.count] = (run_account){.status = ABUT_OK};
+    return true;
+}
+
+static void lane_free(abut_sim *run, run_lane *lane) {
+    arena_free(&lane->scratch);
+    abut_lcp_solver_destroy(lane->lcp);
+    mem_free(&run->context, lane->local_of, (size_t)run->model->body_count + 1, sizeof *lane->local_of);
+    mem_free(&run->context, lane, 1, sizeof *lane);
+}
+
+static run_lane *make_lane(abut_sim *run) {
+    run_lane *lane = mem_calloc(&run->context, 1, sizeof *lane);
+    if (!lane) return NULL;
+    arena_init(&lane->scratch, &run->context);
+    lane->lcp = abut_lcp_solver_create(&run->context);
+    lane->local_of = mem_alloc(&run->context, (size_t)run->model->body_count + 1, sizeof *lane->local_of);
+    if (!lane->lcp || !lane->local_of) {
+        lane_free(run, lane);
+        return NULL;
+    }
+    for (int i = 0; i <= run->model->body_count; i++) lane->local_of[i] = -1;
+    return lane;
+}
+
+bool run_reserve_lanes(abut_sim *run, int64_t count) {
+    if (!array_reserve(&run->context, &run->lanes, count)) return false;
+    while (run->lanes.count < count) {
+        run_lane *lane = make_lane(run);
+        if (!lane) return false;
+        run->lanes.data[run->lanes.count++] = lane;
+    }
+    return true;
+}
+
+static bool add_account(abut_sim *run, const run_account *a) {
+    for (int64_t i = 0; i < a->events.count; i++)
+        if (!array_push(&run->context, &run->events, a->events.data[i])) return false;
+    if (!run_reserve_touches(run, run->state->touch_count + (int)a->touches.count)) return false;
+    run_state *s = run->state;
+    for (int64_t i = 0; i < a->touches.count; i++) run_touches(s)[s->touch_count++] = a->touches.data[i];
+    s->dissipated += a->dissipated, s->work += a->work, s->steps += a->steps;
+    s->deepest_overlap = fmax(s->deepest_overlap, a->deepest_overlap);
+    s->residual = fmax(s->residual, a->residual);
+    s->constraint_error = fmax(s->constraint_error, a->constraint_error);
+    s->momentum_error = fmax(s->momentum_error, a->momentum_error);
+    return true;
+}
+
+abut_status run_add_accounts(abut_sim *run, abut_error *error) {
+    for (int64_t i = 0; i < run->account_count; i++) {
+        const run_account *a = &run->accounts.data[i];
+        if (a->status == ABUT_OK) continue;
+        if (error) *error = a->error;
+        return a->status;
+    }
+    for (int64_t i = 0; i < run->account_count; i++)
+        if (!add_account(run, &run->accounts.data[i])) return fail_memory(error);
+    return ABUT_OK;
+}
+
+void run_clear_accounts(abut_sim *run) { run->events.count = run->account_count = 0; }
+
+void run_accounts_free(abut_sim *run) {
+    const abut_context *context = &run->context;
+    for (int64_t i = 0; i < run->accounts.count; i++) {
+        run_account *a = &run->accounts.data[i];
+        array_free(context, &a->events), array_free(context, &a->touches);
+        array_free(context, &a->segments.items);
+        array_free(context, &a->segments.bodies), array_free(context, &a->segments.numbers);
+    }
+    array_free(context, &run->accounts);
+    for (int64_t i = 0; i < run->lanes.count; i++) lane_free(run, run->lanes.data[i]);
+    array_free(context, &run->lanes);
+    array_free(context, &run->events);
+}
