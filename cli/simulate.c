@@ -29,7 +29,7 @@ static void print_log(void *user, abut_log_level level, const char *message) {
 int simulation_load(simulation *s, const char *path, const abut_scene_options *options, abut_mode mode,
                     bool has_mode, int threads) {
     abut_error error = {0};
-    s->context.log.write = print_log;
+    if (!s->quiet) s->context.log.write = print_log;
     if (threads > 1) {
         s->workers = abut_workers_create(NULL, threads);
         if (s->workers) s->context.parallel = abut_workers_parallel(s->workers);
@@ -49,7 +49,7 @@ static bool is_moved(abut_vec3 v) { return v.x != 0 || v.y != 0 || v.z != 0; }
 
 void simulation_print_shifts(const simulation *s) {
     const abut_vec3 *shifts = abut_scene_shifts(s->scene);
-    for (int i = 0; shifts && i < abut_model_bodies(s->model); i++)
+    for (int i = 0; shifts && !s->quiet && i < abut_model_bodies(s->model); i++)
         if (is_moved(shifts[i]))
             fprintf(stderr, "pushed `%s` by {%.9g, %.9g, %.9g} to free it\n",
                     abut_model_body_name(s->model, i), shifts[i].x, shifts[i].y, shifts[i].z);
@@ -140,12 +140,12 @@ static json_t *events_json(const abut_sim *run) {
 
 static int print_json(const simulation *s, const char *status, double wall) {
     abut_audit a = abut_sim_audit(s->run);
-    json_t *audit = json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "deepest_overlap_m", a.deepest_overlap,
-                              "energy_error_relative", a.energy_error, "momentum_error_relative",
-                              a.momentum_error, "complementarity_residual", a.complementarity_residual,
-                              "constraint_error_m", a.constraint_error, "overlap_limit_m", a.overlap_limit,
-                              "constraint_limit_m", a.constraint_limit, "energy_limit_relative",
-                              a.energy_limit, "promises_kept", (int)a.promises_kept);
+    json_t *audit = json_pack(
+        "{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "deepest_overlap_m", a.deepest_overlap,
+        "energy_error_relative", a.energy_error, "momentum_error_relative", a.momentum_error,
+        "complementarity_residual", a.complementarity_residual, "constraint_error_m", a.constraint_error,
+        "overlap_limit_m", a.overlap_limit, "constraint_limit_m", a.constraint_limit, "energy_limit_relative",
+        a.energy_limit, "numerical_loss_relative", a.numerical_loss, "promises_kept", (int)a.promises_kept);
     if (!a.promises_kept) json_object_set_new(audit, "broken", json_string(a.broken));
     json_t *recording = s->recording ? json_string(s->recording) : json_null();
     char hash[20];
@@ -180,6 +180,8 @@ static int print_table(const simulation *s, const char *status, double wall) {
     printf("  %-24s %.3g\n", "momentum error", a.momentum_error);
     printf("  %-24s %.3g\n", "complementarity residual", a.complementarity_residual);
     printf("  %-24s %.3g m (promised: %.3g m)\n", "constraint error", a.constraint_error, a.constraint_limit);
+    if (a.numerical_loss != 0)
+        printf("  %-24s %.3g of the largest energy, by time stepping\n", "numerical loss", a.numerical_loss);
     printf("  %-24s %s\n", "promises", a.promises_kept ? "kept" : a.broken);
     if (s->recording) printf("\nrecording %s; look at it with `abut view %s`\n", s->recording, s->recording);
     return fflush(stdout) ? EXIT_WRONG : EXIT_DONE;
@@ -224,7 +226,7 @@ int simulation_run(simulation *s, bool strict, bool json) {
     double wall = now() - started;
     if (s->recorder && abut_recorder_finish(s->recorder, s->run, word, wall, &error) != ABUT_OK)
         exit_status = cli_error(&error);
-    int printed = json ? print_json(s, word, wall) : print_table(s, word, wall);
+    int printed = json ? print_json(s, word, wall) : s->quiet ? EXIT_DONE : print_table(s, word, wall);
     if (printed != EXIT_DONE) return printed;
     if (exit_status == EXIT_DONE && strict && !abut_sim_audit(s->run).promises_kept) {
         fprintf(stderr, "abut: %s: a promise was broken: %s\n", abut_scene_name(s->scene),

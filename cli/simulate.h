@@ -15,7 +15,7 @@ typedef struct simulation {
     double duration;
     abut_mode mode;
     int64_t frames; /* recorded or passed, the one at time 0 counted */
-    bool quiet;     /* no progress */
+    bool quiet;     /* nothing but errors */
 } simulation;
 
 /* From the scene's start. EXIT_DONE, or a message has been printed. */

@@ -170,19 +170,22 @@ typedef struct abut_contact {
 
 typedef struct abut_energy {
     double kinetic, potential,
-        dissipated; /* dissipated: by impacts, friction, drag and damping since the start */
-    double work;    /* done by motors, kinematic bodies and forces given as functions */
+        dissipated;   /* dissipated: by impacts, friction, drag and damping since the start */
+    double work;      /* done by motors, kinematic bodies and forces given as functions */
+    double numerical; /* taken by the steps of time stepping, which no law of the bodies explains */
     abut_vec3 momentum, angular_momentum; /* about the origin */
 } abut_energy;
 
 typedef struct abut_audit {
     double deepest_overlap; /* metres */
-    double energy_error;    /* |kinetic + potential + dissipated - work - start| / largest energy seen */
+    double energy_error;    /* |kinetic + potential + dissipated + numerical - work - start| / largest energy
+                               seen */
     double momentum_error;  /* at impacts: m (v+ - v-) of every body against the impulses reported for it,
                                relative; live: of all bodies against forces, while nothing holds them */
     double complementarity_residual; /* largest, relative */
     double constraint_error;         /* metres: hinges and sticking contacts; live: hinges */
     double overlap_limit, constraint_limit, energy_limit; /* what the clock of the run promises */
+    double numerical_loss; /* energy that time stepping took, relative to the largest energy seen */
     bool promises_kept;
     char broken[256]; /* the first broken promise, in words */
 } abut_audit;

@@ -11,6 +11,8 @@
  *   exact_impact.c    impacts and impulses without impact
  *   exact_correct.c   drift correction
  *   exact_storm.c     time stepping where events come too thick
+ *   exact_time_step.c one time step
+ *   exact_balance.c   energy, and what the impulses of a time step do to it
  *
  * Bodies of a group are numbered locally: the `movable` ones first (they are integrated), then the fixed and
  * kinematic ones that they may meet. */
@@ -237,6 +239,27 @@ abut_status exact_correct_positions(exact *x, double time, abut_error *error);
 bool exact_storm_counts(exact *x, double advanced);
 abut_status exact_storm_begin(exact *x, abut_error *error);
 abut_status exact_time_step(exact *x, abut_error *error);
+
+/* ---- exact_time_step.c */
+typedef struct exact_impulses {
+    spatial *velocities; /* at the end of the step */
+    double *normals, *rows, *offsets;
+    vec3 *frictions;
+} exact_impulses;
+typedef struct exact_flow {
+    double work, dissipated; /* joule, in the step */
+} exact_flow;
+/* Velocities, contacts and path of a step of at most *h from the placed state at x->time; *h is cut. */
+abut_status exact_make_step(exact *x, double *h, const twist *before, exact_impulses *j, exact_flow *flow,
+                            abut_error *error);
+/* Gaps of pressed points back to zero, and of what that pushes into each other. */
+abut_status exact_push_out(exact *x, abut_error *error);
+
+/* ---- exact_balance.c */
+/* Kinetic energy of the group, and the potential of gravity, springs and hinge springs. */
+double exact_energy(const exact *x);
+double exact_impulse_work(const exact *x, const exact_impulses *j);
+double exact_impulse_loss(const exact *x, const exact_impulses *j, const twist *before);
 
 /* ---- exact_loop.c */
 void exact_measure_speed(exact *x);

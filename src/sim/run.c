@@ -220,7 +220,8 @@ static double spring_energy(const abut_sim *run) {
 
 abut_energy run_energy(const abut_sim *run) {
     const abut_model *m = run->model;
-    abut_energy e = {.dissipated = run->state->dissipated, .work = run->state->work};
+    abut_energy e = {
+        .dissipated = run->state->dissipated, .work = run->state->work, .numerical = run->state->numerical};
     for (int i = 0; i < m->body_count; i++) {
         const model_body *b = &m->bodies[i];
         if (!b->movable) continue;
@@ -244,7 +245,7 @@ static void audit_energy(abut_sim *run) {
     s->largest_energy =
         fmax(s->largest_energy, fmax(e.kinetic, fabs(e.potential - (s->start_energy - e.kinetic))));
     s->largest_energy = fmax(s->largest_energy, s->dissipated + fabs(s->work));
-    double error = fabs(e.kinetic + e.potential + s->dissipated - s->work - s->start_energy);
+    double error = fabs(e.kinetic + e.potential + s->dissipated + s->numerical - s->work - s->start_energy);
     if (s->largest_energy > 0) s->energy_error = fmax(s->energy_error, error / s->largest_energy);
 }
 
@@ -260,6 +261,7 @@ abut_audit abut_sim_audit(const abut_sim *run) {
                     .overlap_limit = t->touching,
                     .constraint_limit = t->touching,
                     .energy_limit = 1e-6,
+                    .numerical_loss = s->largest_energy > 0 ? s->numerical / s->largest_energy : 0,
                     .promises_kept = true};
     struct {
         double value, limit;

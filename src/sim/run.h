@@ -14,7 +14,7 @@
 #include "dynamics/forces.h"
 #include "sim/model.h"
 
-enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 3 };
+enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 4 };
 
 /* Memory of a touching place: which features, and what friction did there last. */
 typedef struct touch {
@@ -51,7 +51,7 @@ typedef struct run_state {
     uint64_t sequence;
     int64_t steps;
     int64_t events[ABUT_EVENT_KINDS];
-    double start_energy, largest_energy, dissipated, work;
+    double start_energy, largest_energy, dissipated, work, numerical;
     vec3 start_momentum;
     vec3 impulse; /* of gravity and all contacts with immovable bodies, for the momentum balance */
     double deepest_overlap, residual, constraint_error, energy_error, momentum_error;
@@ -79,7 +79,7 @@ typedef struct run_account {
     event_array events;
     segment_list segments;
     ARRAY(touch) touches;
-    double dissipated, work;
+    double dissipated, work, numerical; /* numerical: taken by time steps (exact_balance.c) */
     double deepest_overlap, residual, constraint_error, momentum_error; /* largest */
     int64_t steps;
     abut_status status;
