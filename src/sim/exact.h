@@ -9,6 +9,7 @@
  *   exact_forces.c    accelerations at a state: wrenches, rows, contacts, the complementarity problem
  *   exact_events.c    the first event on the dense output of a step
  *   exact_impact.c    impacts and impulses without impact
+ *   exact_zeno.c      bounces without end, summed in closed form
  *   exact_correct.c   drift correction
  *   exact_storm.c     time stepping where events come too thick
  *   exact_time_step.c one time step
@@ -38,8 +39,9 @@ typedef struct exact_pair {
 typedef struct exact_near {
     near_pair pair;
     int a, b;         /* local */
-    double gap, rate; /* and the normal, at the start of the step */
-    vec3 normal;
+    double gap, rate; /* at the start of the step */
+    vec3 at, normal;
+    bool known; /* gap, at and normal could be told */
     bool touching;
     int pieces;       /* in which the step at work is searched for zeros of the gap; 0: it cannot close */
     double join_gap;  /* at which a pair that stays at zero counts as joined, */
@@ -52,6 +54,9 @@ typedef struct exact_touch {
     vec3 slip_start; /* unit slip at the start of the step: friction keeps this side through zero slip */
     bool rolls;      /* in reduced coordinates */
     double clear;    /* then: how far everything else may come, m */
+    double made_at; /* bounces that were summed end then: contact-made is told at that time; 0: it was told */
+    int bounces;    /* that the impact at work stands for; 0: one */
+    bool fresh;     /* it did not touch before */
 } exact_touch;
 
 typedef struct rolling rolling; /* sim/rolling.h */
@@ -74,6 +79,7 @@ typedef struct exact {
     int pair_count;
     exact_pair *pairs;
     double *pair_speeds, *pair_spins; /* of the step at work */
+    double *placed_at;                /* of every body: where it stands on the dense output; NAN: elsewhere */
     int hinge_count;
     int *hinges;          /* model hinges of the group */
     double *hinge_values; /* coordinates at the time last placed */
@@ -105,6 +111,7 @@ typedef struct exact {
     double speed;         /* largest speed in the group, for scales */
     bool integrating;     /* an evaluation for the integrator: only accelerations are wanted */
     double storm;         /* tiny steps, less what calm ones have made up for (exact_storm.c) */
+    bool marked;          /* near pairs are marked for the placed state */
     bool confused;        /* no modes of friction were found, or the storm is there */
     int64_t frame_steps;  /* of the exact clock in this frame */
     int cuts;             /* time steps in a row that were cut */
@@ -142,6 +149,8 @@ typedef struct exact_event {
 
 /* ---- exact_forces.c */
 void exact_pack(const exact *x, double *y);
+/* Bodies that were placed otherwise, or whose dense output is another one, stand on no known place of it. */
+void exact_forget_places(exact *x);
 /* Puts the bodies where y says; kinematic ones where they are at that time. */
 abut_status exact_place(exact *x, double time, const double *y, abut_error *error);
 /* Wrenches, hinge rows and contact points at the placed state, and the powers of what dissipates and what
@@ -201,6 +210,13 @@ abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_err
 double exact_approach_limit(const exact *x); /* m/s: slower approach is none */
 /* The fastest approach among touching points and reached limits, m/s (rad/s for angles). */
 double exact_approach(const exact *x);
+
+/* ---- exact_zeno.c */
+/* Before an impact: contacts whose further bounces stay within epsilon get no restitution, and the time at
+ * which their bounces end. */
+void exact_sum_bounces(exact *x);
+/* contact-made of the pairs whose bounces have ended by `time`. */
+abut_status exact_tell_made(exact *x, double time, abut_error *error);
 
 /* ---- exact_correct.c */
 void exact_anchor(exact *x);
@@ -264,8 +280,11 @@ double exact_impulse_loss(const exact *x, const exact_impulses *j, const twist *
 /* ---- exact_loop.c */
 void exact_measure_speed(exact *x);
 /* Near pairs that say what a touch of the set says (the same place, the same normal) are marked, so that the
- * search for new contacts leaves them alone. */
-void exact_mark_touching(exact *x);
+ * search for new contacts leaves them alone.  `evaluated`: gap, place and normal are those of the placed
+ * state already (exact_update_touches), only the rates are not. */
+void exact_mark_touching(exact *x, bool evaluated);
+/* Gap, place, normal and rate of a near pair at the placed state; false where it has none. */
+bool exact_know_near(const exact *x, exact_near *n, contact_point *p);
 /* Keeps the dense output of the step for the recording. */
 abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error);
 /* A pair of bodies and how many places it touches, with a number that depends on which. */
@@ -274,6 +293,7 @@ typedef struct pair_mark {
     uint64_t features;
     int first; /* a touch of the pair */
     bool slips, sticks;
+    bool told; /* contact-made was told, or is due: not all of its places still bounce */
 } pair_mark;
 
 typedef struct pair_marks {
@@ -287,6 +307,7 @@ abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *er
 double exact_acceleration_limit(const exact *x); /* m/s^2: a smaller acceleration of a gap is rounding */
 abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place);
 abut_status exact_emit(exact *x, abut_event e, abut_error *error);
+abut_status exact_emit_at(exact *x, abut_event e, double time, abut_error *error);
 abut_status exact_start_integrator(exact *x, abut_error *error);
 /* Moves the group to x->end. */
 abut_status exact_advance(exact *x, abut_error *error);

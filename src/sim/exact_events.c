@@ -35,6 +35,7 @@ static abut_status place_two(exact *x, double time, int a, int b, abut_error *er
     int who[2] = {a, b};
     for (int k = 0; k < 2; k++) {
         int i = who[k];
+        if (x->placed_at[i] == time) continue;
         if (i < x->movable) {
             double y[BODY_NUMBERS];
             dense_numbers(&x->integrator, time, BODY_NUMBERS * i, y);
@@ -46,6 +47,7 @@ static abut_status place_two(exact *x, double time, int a, int b, abut_error *er
                                                         &x->prescribed[i], error);
             if (status != ABUT_OK) return status;
         }
+        x->placed_at[i] = time;
     }
     return ABUT_OK;
 }
@@ -54,18 +56,28 @@ static abut_status place_two(exact *x, double time, int a, int b, abut_error *er
 
 typedef struct sample {
     double t, g, rate;
-    bool faces;
 } sample;
 
 /* Value of a monitored function at a time; false when it cannot be evaluated there. */
 typedef bool probe(exact *x, int64_t item, double t, sample *s);
 
-static bool probe_gap(exact *x, int64_t item, double t, sample *s) {
+static bool probe_place(exact *x, int64_t item, double t, sample *s, bool *faces) {
     const exact_near *n = &x->nears.data[item];
     contact_point p;
-    if (place_two(x, t, n->a, n->b, NULL) != ABUT_OK || !exact_near_at(x, n, &p, &s->faces)) return false;
-    s->t = t, s->g = p.gap, s->rate = exact_gap_rate(x, n->a, n->b, &p);
+    if (place_two(x, t, n->a, n->b, NULL) != ABUT_OK || !exact_near_at(x, n, &p, faces)) return false;
+    *s = (sample){t, p.gap, exact_gap_rate(x, n->a, n->b, &p)};
     return true;
+}
+
+/* The gap alone: whether the features face each other there costs more, and is asked where it matters. */
+static bool probe_gap(exact *x, int64_t item, double t, sample *s) {
+    return probe_place(x, item, t, s, NULL);
+}
+
+static bool faces_at(exact *x, int64_t item, double t) {
+    sample s;
+    bool faces;
+    return probe_place(x, item, t, &s, &faces) && faces;
 }
 
 /* Slip along the direction of the step's start; its rate is not needed. */
@@ -77,7 +89,7 @@ static bool probe_slip(exact *x, int64_t item, double t, sample *s) {
     bool faces;
     if (place_two(x, t, c->a, c->b, NULL) != ABUT_OK || !exact_near_at(x, &n, &p, &faces)) return false;
     vec3 u = contact_slip(&p, &x->motions[c->a], &x->motions[c->b]);
-    s->t = t, s->g = vec3_dot(u, place->slip_start), s->rate = NAN, s->faces = true;
+    s->t = t, s->g = vec3_dot(u, place->slip_start), s->rate = NAN;
     return true;
 }
 
@@ -126,11 +138,12 @@ static double cubic_least(const sample *a, const sample *b, double *where) {
  */
 static bool comes_to_face(exact *x, int64_t item, sample b, sample *root) {
     sample a = *root;
-    if (!b.faces) return false;
+    if (!faces_at(x, item, b.t)) return false;
     for (int i = 0; i < REFINE && b.t - a.t > 0.1 * x->model->tolerance.event; i++) {
         sample m;
-        if (!probe_gap(x, item, a.t + (b.t - a.t) / 2, &m)) return false;
-        if (m.faces)
+        bool faces;
+        if (!probe_place(x, item, a.t + (b.t - a.t) / 2, &m, &faces)) return false;
+        if (faces)
             b = m;
         else
             a = m;
@@ -144,7 +157,8 @@ static bool comes_to_face(exact *x, int64_t item, sample b, sample *root) {
  * yet a good picture, the interval is halved. */
 static bool first_zero(exact *x, int64_t item, sample a, sample b, int depth, sample *root) {
     if (a.g > 0 && b.g <= 0)
-        return refine(x, item, probe_gap, a, b, root) && (root->faces || comes_to_face(x, item, b, root));
+        return refine(x, item, probe_gap, a, b, root) &&
+               (faces_at(x, item, root->t) || comes_to_face(x, item, b, root));
     if (a.g <= 0) return false;
     double where, least = cubic_least(&a, &b, &where);
     double middle = a.t + (b.t - a.t) / 2;
@@ -181,7 +195,7 @@ static void consider(exact_event *best, exact_event_kind kind, int64_t item, dou
 /* A gap that is behind at both ends, and in front between: in the middle, or where the cubic through both
  * ends is highest. */
 static bool comes_forward(exact *x, int64_t item, sample b, sample *a) {
-    sample low = {a->t, -a->g, -a->rate, false}, high = {b.t, -b.g, -b.rate, false}, m;
+    sample low = {a->t, -a->g, -a->rate}, high = {b.t, -b.g, -b.rate}, m;
     double highest;
     cubic_least(&low, &high, &highest);
     const double times[] = {a->t + (b.t - a->t) / 2, highest};
@@ -227,8 +241,9 @@ static int pieces_of(exact *x, const exact_near *n, double h) {
 static bool comes_back(exact *x, int64_t item, sample a, sample b, sample *root) {
     double epsilon = x->model->tolerance.touching;
     double reach = fmax(fabs(a.rate), fabs(b.rate)) * (b.t - a.t);
-    if (!b.faces || b.g > epsilon || a.g < -2 * reach - epsilon) return false;
-    if (!probe_gap(x, item, a.t, root) || root->faces) return false;
+    if (b.g > epsilon || a.g < -2 * reach - epsilon || !faces_at(x, item, b.t)) return false;
+    bool faces;
+    if (!probe_place(x, item, a.t, root, &faces) || faces) return false;
     return comes_to_face(x, item, b, root);
 }
 
@@ -236,9 +251,8 @@ static bool comes_back(exact *x, int64_t item, sample a, sample b, sample *root)
  * would be at the end of the step. */
 static bool let_go(exact *x, int64_t item, double t0, const sample *b) {
     double epsilon = x->model->tolerance.touching;
-    sample start;
     if (b->g > -1e-3 * epsilon || fabs(x->nears.data[item].gap) > epsilon) return false;
-    return probe_gap(x, item, t0, &start) && start.faces;
+    return faces_at(x, item, t0);
 }
 
 /* ---- yes or no functions, located by bisection to the accuracy of events */
@@ -261,7 +275,8 @@ static double bisect(exact *x, int64_t item, holds *f, double t0, double t1) {
 static bool joins(exact *x, int64_t item, double t) {
     sample s;
     const exact_near *n = &x->nears.data[item];
-    return probe_gap(x, item, t, &s) && (s.faces || n->join_beside) && s.g <= n->join_gap;
+    if (!probe_gap(x, item, t, &s) || s.g > n->join_gap) return false;
+    return n->join_beside || faces_at(x, item, t);
 }
 
 /* A pair that joins within (t0, t]: located at once, since by the time of another event that was found first
@@ -281,7 +296,7 @@ static void search_piece(exact *x, int64_t i, double t0, sample a, sample b, exa
         if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
     } else if (start == t0 && let_go(x, i, t0, &b)) {
         consider_join(x, i, -1e-3 * epsilon, true, t0, b.t, best);
-    } else if (stays && b.faces && b.g <= 1e-3 * epsilon) {
+    } else if (stays && b.g <= 1e-3 * epsilon && faces_at(x, i, b.t)) {
         /* in contact all the time, beside its features until now */
         consider_join(x, i, 1e-3 * epsilon, false, start, b.t, best);
     } else if (comes_back(x, i, a, b, &root)) {
@@ -297,7 +312,7 @@ static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
     for (int64_t i = 0; i < x->nears.count; i++) {
         const exact_near *n = &x->nears.data[i];
         double end = fmin(t1, best->time), before = best->time;
-        sample a = {t0, n->gap, n->rate, false}, b;
+        sample a = {t0, n->gap, n->rate}, b;
         bool known = true;
         for (int k = 1; k <= n->pieces && best->time == before; k++) {
             bool fine = probe_gap(x, i, k < n->pieces ? t0 + (end - t0) * k / n->pieces : end, &b);
@@ -404,7 +419,7 @@ static bool probe_limit(exact *x, int64_t item, double t, sample *s) {
     double value, rate;
     if (!coordinate_at(x, entry, t, &value, &rate)) return false;
     bool upper = item & 1;
-    *s = (sample){t, upper ? h->limits[1] - value : value - h->limits[0], upper ? -rate : rate, true};
+    *s = (sample){t, upper ? h->limits[1] - value : value - h->limits[0], upper ? -rate : rate};
     return true;
 }
 
@@ -448,6 +463,7 @@ static void find_hinges(exact *x, double t0, double t1, exact_event *best) {
 
 exact_event exact_find_gap(exact *x, double t0, double t1) {
     exact_event best = {.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
+    exact_forget_places(x);
     find_gaps(x, t0, t1, &best);
     return best;
 }

@@ -33,7 +33,12 @@ static abut_status place_others(exact *x, double time, abut_error *error) {
     return ABUT_OK;
 }
 
+void exact_forget_places(exact *x) {
+    for (int i = 0; i < x->count; i++) x->placed_at[i] = NAN;
+}
+
 abut_status exact_place(exact *x, double time, const double *y, abut_error *error) {
+    exact_forget_places(x);
     for (int i = 0; i < x->movable; i++) {
         const double *p = y + BODY_NUMBERS * i;
         x->motions[i] = (motion){

@@ -47,12 +47,13 @@ static bool allocate(exact *x, const exact_plan *p, int number) {
     x->pairs = arena_alloc(x->arena, q, sizeof *x->pairs);
     x->pair_speeds = arena_alloc(x->arena, q, sizeof *x->pair_speeds);
     x->pair_spins = arena_alloc(x->arena, q, sizeof *x->pair_spins);
+    x->placed_at = arena_alloc(x->arena, n, sizeof *x->placed_at);
     x->y = arena_alloc(x->arena, y, sizeof *x->y);
     x->y_dense = arena_alloc(x->arena, y, sizeof *x->y_dense);
     return x->bodies && x->inertias && x->motions && x->wrenches && x->prescribed && x->accelerations &&
            x->hinges && x->hinge_values && x->springs && x->forces && x->rows && x->row_hinge &&
-           x->row_states && x->multipliers && x->pairs && x->pair_speeds && x->pair_spins && x->y &&
-           x->y_dense;
+           x->row_states && x->multipliers && x->pairs && x->pair_speeds && x->pair_spins && x->placed_at &&
+           x->y && x->y_dense;
 }
 
 /* Bodies, hinges, springs, forces and pairs of the group; immovable bodies come behind those that move. */
@@ -112,7 +113,11 @@ static bool load_touches(exact *x, const exact_plan *p, int number, run_state *s
         int a = x->local_of[t->a], b = x->local_of[t->b];
         if (a < 0 || b < 0) continue;
         group_contact c = remembered_contact(x->model, t, a, b);
-        exact_touch e = {.pair = t->pair, .slip_start = t->slip_along, .rolls = t->rolls, .clear = t->clear};
+        exact_touch e = {.pair = t->pair,
+                         .slip_start = t->slip_along,
+                         .rolls = t->rolls,
+                         .clear = t->clear,
+                         .made_at = t->made_at};
         if (!array_push(context, &x->contacts, c) || !array_push(context, &x->touches, e)) return false;
         x->rolls |= e.rolls, x->clear = e.clear;
         if (e.rolls) x->rolling_body[0] = t->a, x->rolling_body[1] = t->b;
@@ -178,6 +183,7 @@ static touch remember(const exact *x, int64_t i) {
                    .anchored = c->anchored,
                    .rolls = t->rolls,
                    .clear = t->clear,
+                   .made_at = t->made_at,
                    .slip_along = c->slip_along,
                    .roll_along = c->roll_along,
                    .spin_along = c->spin_along,

@@ -16,17 +16,21 @@ static abut_status report(exact *x, const contact_impulse *impulses, const impac
         if (said[i]) continue;
         vec3 total = vec3_zero();
         size_t strongest = i;
+        int count = 1;
         for (size_t k = i; k < n; k++) {
             const group_contact *d = &x->contacts.data[k];
             if (d->a != c->a || d->b != c->b) continue;
             said[k] = true;
             total = vec3_add(total, vec3_axpy(impulses[k].friction, impulses[k].normal, d->point.normal));
             if (impulses[k].normal > impulses[strongest].normal) strongest = k;
+            if (x->touches.data[k].bounces > count) count = x->touches.data[k].bounces;
+            x->touches.data[k].bounces = 0;
         }
         if (!(impulses[strongest].normal > 0)) continue;
         abut_event e = exact_contact_event(x, without ? ABUT_EVENT_IMPULSE_WITHOUT_IMPACT : ABUT_EVENT_IMPACT,
                                            (int)strongest);
-        e.impulse = total, e.energy_before = result->energy_before, e.energy_after = result->energy_after;
+        e.impulse = total, e.count = count, e.energy_before = result->energy_before,
+        e.energy_after = result->energy_after;
         status = exact_emit(x, e, error);
     }
     arena_restore(x->arena, mark);

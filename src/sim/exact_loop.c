@@ -6,11 +6,15 @@ enum { IMPACT_ROUNDS = 64 };
 
 /* ---- events */
 
-abut_status exact_emit(exact *x, abut_event e, abut_error *error) {
-    e.time = x->time - x->late;
+abut_status exact_emit_at(exact *x, abut_event e, double time, abut_error *error) {
+    e.time = time;
     if (e.count == 0) e.count = 1;
     if (!array_push(&x->run->context, &x->account->events, e)) return fail_memory(error);
     return ABUT_OK;
+}
+
+abut_status exact_emit(exact *x, abut_event e, abut_error *error) {
+    return exact_emit_at(x, e, x->time - x->late, error);
 }
 
 static abut_entity entity(contact_feature f) {
@@ -64,6 +68,7 @@ bool exact_mark_pairs(exact *x, pair_marks *out) {
         out->items[k].features += hash64_mix(word);
         out->items[k].slips |= c->mode == FRICTION_SLIP;
         out->items[k].sticks |= c->mode == FRICTION_STICK;
+        out->items[k].told |= x->touches.data[i].made_at == 0;
     }
     return true;
 }
@@ -85,10 +90,12 @@ static abut_status emit_differences(exact *x, const pair_marks *before, bool at_
     if (!exact_mark_pairs(x, &after)) return fail_memory(error);
     abut_status status = ABUT_OK;
     for (int i = 0; i < before->count && status == ABUT_OK; i++)
-        if (!find_mark(&after, &before->items[i])) status = emit_lost(x, &before->items[i], error);
+        if (before->items[i].told && !find_mark(&after, &before->items[i]))
+            status = emit_lost(x, &before->items[i], error);
     for (int i = 0; i < after.count && status == ABUT_OK; i++) {
         const pair_mark *m = &after.items[i], *old = find_mark(before, m);
-        if (!old)
+        if (!m->told) continue;
+        if (!old || !old->told)
             status = exact_emit(x, exact_contact_event(x, ABUT_EVENT_CONTACT_MADE, m->first), error);
         else if (old->features != m->features)
             status = exact_emit(x, exact_contact_event(x, ABUT_EVENT_CONTACT_CHANGED, m->first), error);
@@ -125,14 +132,14 @@ static abut_status drop_separating(exact *x, bool by_acceleration, abut_error *e
     return ABUT_OK;
 }
 
-void exact_mark_touching(exact *x) {
+void exact_mark_touching(exact *x, bool evaluated) {
     for (int64_t i = 0; i < x->nears.count; i++) {
         exact_near *n = &x->nears.data[i];
-        contact_point p;
+        contact_point p = {.at = n->at, .normal = n->normal};
         n->touching = false;
-        exact_near_move(x, n);
-        if (!exact_near_at(x, n, &p, NULL)) continue;
-        n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p);
+        if (!evaluated) exact_near_move(x, n);
+        if (evaluated ? !n->known : !exact_know_near(x, n, &p)) continue;
+        if (evaluated) n->rate = exact_gap_rate(x, n->a, n->b, &p);
         for (int64_t k = 0; k < x->contacts.count && !n->touching; k++) {
             const group_contact *c = &x->contacts.data[k];
             n->touching = c->a == n->a && c->b == n->b && exact_same_place(x, &n->pair, &p, &c->point);
@@ -142,6 +149,7 @@ void exact_mark_touching(exact *x) {
 
 /* Impacts until nothing approaches. */
 static abut_status impacts(exact *x, abut_error *error) {
+    exact_sum_bounces(x);
     for (int round = 0; round < IMPACT_ROUNDS; round++) {
         bool happened;
         abut_status status = exact_impact(x, false, &happened, error);
@@ -222,7 +230,8 @@ static abut_status settle(exact *x, bool start, exact_event e, abut_error *error
     if (status == ABUT_OK) status = choose(x, error);
     if (status == ABUT_OK) status = drop_separating(x, true, error);
     if (status == ABUT_OK) exact_anchor(x);
-    if (status == ABUT_OK) exact_mark_touching(x);
+    if (status == ABUT_OK) exact_mark_touching(x, true);
+    x->marked = status == ABUT_OK;
     if (status == ABUT_OK) status = emit_differences(x, &before, start, error);
     arena_restore(x->arena, mark);
     return status;
@@ -241,7 +250,8 @@ static void audit_overlap(exact *x) {
 abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error) {
     arena_mark mark = arena_save(x->arena);
     exact_measure_speed(x);
-    abut_status status = exact_update_touches(x, false, 0, error);
+    abut_status status = exact_tell_made(x, x->time, error);
+    if (status == ABUT_OK) status = exact_update_touches(x, false, 0, error);
     if (status == ABUT_OK && exact_approach(x) > x->model->tolerance.rest_speed) status = impacts(x, error);
     if (status == ABUT_FAILED) status = ABUT_OK; /* the next step has it, without restitution */
     if (status == ABUT_OK) status = drop_separating(x, false, error);
@@ -256,6 +266,8 @@ abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *er
 /* Nothing moves, nothing accelerates, no load changes with time: the next event comes from outside. */
 static bool at_rest(const exact *x) {
     if (x->timed) return false;
+    for (int64_t i = 0; i < x->touches.count; i++)
+        if (x->touches.data[i].made_at > x->end) return false;
     double slow = 1e-9 * sqrt(x->model->size * (1e-3 + vec3_length(x->model->world.gravity)));
     double weak = 1e-9 * (1e-3 + vec3_length(x->model->world.gravity));
     for (int i = 0; i < x->movable; i++) {
@@ -274,10 +286,11 @@ static bool at_rest(const exact *x) {
 
 /* Bodies that rest are marked by their step hint, so that the next frame need not look at a group that
  * nothing has joined. */
-static void hold(exact *x) {
+static abut_status hold(exact *x, abut_error *error) {
     for (int i = 0; i < x->movable; i++) x->motions[i].velocity = (twist){vec3_zero(), vec3_zero()};
     x->time = x->end;
     x->pace.hint = PACE_RESTS;
+    return exact_tell_made(x, x->end, error);
 }
 
 /* ---- one step */
@@ -336,7 +349,8 @@ static abut_status step(exact *x, abut_error *error) {
     double start = x->time, limit = step_limit(x);
     abut_status status = exact_look_around(x, &limit, error);
     if (status != ABUT_OK) return status;
-    exact_mark_touching(x);
+    if (!x->marked) exact_mark_touching(x, false);
+    x->marked = false;
     remember_slip(x);
     exact_pack(x, x->y);
     x->error = error;
@@ -362,6 +376,7 @@ static abut_status step(exact *x, abut_error *error) {
     exact_count_moved(x, reached - start);
     status = exact_correct(x, reached, error);
     if (status == ABUT_OK) release_limits(x);
+    if (status == ABUT_OK) status = exact_tell_made(x, reached, error);
     if (status == ABUT_OK) status = settle(x, false, e, error);
     x->late = 0;
     audit_overlap(x);
@@ -416,10 +431,7 @@ static abut_status step_or_storm(exact *x, abut_error *error) {
 }
 
 abut_status exact_advance(exact *x, abut_error *error) {
-    if (still_rests(x)) {
-        hold(x);
-        return ABUT_OK;
-    }
+    if (still_rests(x)) return hold(x, error);
     exact_event nothing = {.kind = EXACT_NOTHING, .item = -1};
     exact_measure_speed(x);
     double limit = x->end - x->time;
@@ -436,10 +448,7 @@ abut_status exact_advance(exact *x, abut_error *error) {
             if (status == ABUT_OK && x->pace.steps_left == 0) status = settle(x, false, nothing, error);
             continue;
         }
-        if (!resumes && at_rest(x)) {
-            hold(x);
-            break;
-        }
+        if (!resumes && at_rest(x)) return hold(x, error);
         resumes = false;
         status = step_or_storm(x, error);
     }

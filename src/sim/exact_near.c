@@ -41,6 +41,14 @@ double exact_gap_rate(const exact *x, int a, int b, const contact_point *p) {
     return vec3_dot(p->normal, contact_slip(p, &x->motions[a], &x->motions[b]));
 }
 
+bool exact_know_near(const exact *x, exact_near *n, contact_point *p) {
+    n->known = exact_near_at(x, n, p, NULL);
+    if (!n->known) return false;
+    n->gap = p->gap, n->at = p->at, n->normal = p->normal;
+    n->rate = exact_gap_rate(x, n->a, n->b, p);
+    return true;
+}
+
 /* ---- how fast two bodies move against each other */
 
 /* Of the points of the ball around a, moved with a, as seen from b:
@@ -84,8 +92,7 @@ static bool far_apart(const exact *x, const exact_pair *p, double reach) {
 /* Near pairs that are degenerate, farther than reach, or behind each other cannot touch within the window. */
 static bool keep(exact *x, exact_near *n, double reach) {
     contact_point p;
-    if (!exact_near_at(x, n, &p, NULL)) return false;
-    n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p), n->normal = p.normal;
+    if (!exact_know_near(x, n, &p)) return false;
     return p.gap <= reach && p.gap >= -fmax(reach, 4 * x->model->tolerance.touching);
 }
 
@@ -93,7 +100,7 @@ static abut_status collect(exact *x, double h, abut_error *error) {
     const abut_context *context = &x->run->context;
     near_array found = {0};
     bool fine = true;
-    x->nears.count = 0;
+    x->nears.count = 0, x->marked = false;
     for (int i = 0; i < x->pair_count && fine; i++) {
         exact_pair *p = &x->pairs[i];
         double turn_a, turn_b, fall = acceleration_of(x, p->a, &turn_a) + acceleration_of(x, p->b, &turn_b);

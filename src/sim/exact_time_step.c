@@ -104,7 +104,7 @@ static abut_status try_path(exact *x, double start, double h, double *reached, e
     double limit = h;
     abut_status status = exact_look_around(x, &limit, error);
     if (status != ABUT_OK) return status;
-    exact_mark_touching(x);
+    exact_mark_touching(x, false);
     make_path(x, start, limit);
     *reached = rolling_within_known(x, start, exact_within_reach(x, start, start + limit));
     *e = (exact_event){.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};

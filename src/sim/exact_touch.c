@@ -33,7 +33,8 @@ static bool add_touch(exact *x, const exact_near *n, const contact_point *p, int
     group_contact c = {.a = n->a, .b = n->b};
     if (old >= 0) c = x->contacts.data[old];
     c.point = *p, c.restitution = m->restitution, c.friction = m->friction;
-    exact_touch t = {.pair = n->pair};
+    exact_touch t = {.pair = n->pair, .fresh = old < 0};
+    if (old >= 0) t.made_at = x->touches.data[old].made_at;
     return array_push(context, &x->contacts, c) && array_push(context, &x->touches, t) &&
            array_reserve(context, &x->loads, x->contacts.count);
 }
@@ -85,8 +86,7 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
         contact_point p;
         bool faces;
         n->touching = false;
-        if (!exact_near_at(x, n, &p, NULL)) continue;
-        n->gap = p.gap, n->rate = exact_gap_rate(x, n->a, n->b, &p), n->normal = p.normal;
+        if (!exact_know_near(x, n, &p)) continue;
         /* far behind each other: two features of the sides that look away */
         double most = x->model->tolerance.touching,
                close = ahead > 0 && !exact_bounces(x, n) ? closing(x, ahead, n->rate) : 0;

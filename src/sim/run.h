@@ -14,7 +14,7 @@
 #include "dynamics/forces.h"
 #include "sim/model.h"
 
-enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 4 };
+enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 5 };
 
 /* Memory of a touching place: which features, and what friction did there last. */
 typedef struct touch {
@@ -24,7 +24,7 @@ typedef struct touch {
     int32_t pressed, anchored, rolls; /* rolls: in reduced coordinates */
     vec3 slip_along, roll_along;
     double spin_along;
-    double clear; /* exact_touch */
+    double clear, made_at; /* exact_touch */
     vec3 anchor_a, anchor_b;
 } touch;
 
