@@ -137,9 +137,10 @@ void exact_mark_touching(exact *x, bool evaluated) {
         exact_near *n = &x->nears.data[i];
         contact_point p = {.at = n->at, .normal = n->normal};
         n->touching = false;
-        if (!evaluated) exact_near_move(x, n);
-        if (evaluated ? !n->known : !exact_know_near(x, n, &p)) continue;
-        if (evaluated) n->rate = exact_gap_rate(x, n->a, n->b, &p);
+        bool ready = evaluated && !smooth_is_pair(&n->pair); /* places on patches move on */
+        if (!ready) exact_near_move(x, n);
+        if (ready ? !n->known : !exact_know_near(x, n, &p)) continue;
+        if (ready) n->rate = exact_gap_rate(x, n->a, n->b, &p);
         for (int64_t k = 0; k < x->contacts.count && !n->touching; k++) {
             const group_contact *c = &x->contacts.data[k];
             n->touching = c->a == n->a && c->b == n->b && exact_same_place(x, &n->pair, &p, &c->point);
