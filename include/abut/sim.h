@@ -170,10 +170,10 @@ typedef struct abut_contact {
 
 typedef struct abut_energy {
     double kinetic, potential,
-        dissipated;   /* dissipated: by impacts, friction, drag and damping since the start */
-    double work;      /* done by motors, kinematic bodies and forces given as functions */
-    double numerical; /* taken by the steps of time stepping, which no law of the bodies explains */
+        dissipated; /* dissipated: by impacts, friction, drag and damping since the start */
+    double work;    /* done by motors, kinematic bodies and forces given as functions */
     abut_vec3 momentum, angular_momentum; /* about the origin */
+    double numerical; /* of `dissipated`: taken by time stepping, which no law of the bodies explains */
 } abut_energy;
 
 typedef struct abut_audit {

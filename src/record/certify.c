@@ -132,7 +132,7 @@ typedef struct balance {
 static void check_energy(certifier *c, const abut_frame *f, balance *b) {
     sums s = sum_states(c);
     const abut_energy *e = &f->energy;
-    double total = e->kinetic + e->potential + e->dissipated + e->numerical - e->work;
+    double total = e->kinetic + e->potential + e->dissipated - e->work;
     if (!b->begun) *b = (balance){total, 0, s.gravity, s.gravity, true};
     b->least_gravity = fmin(b->least_gravity, s.gravity), b->most_gravity = fmax(b->most_gravity, s.gravity);
     b->largest =

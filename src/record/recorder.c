@@ -22,7 +22,7 @@ typedef enum statement {
 static const char *const statement_texts[STATEMENTS] = {
     [INSERT_FRAME] =
         ("INSERT INTO frame(id, t, kinetic, potential, dissipated, work, px, py, pz, lx, ly, lz, "
-         "deepest_overlap, numerical, motions) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+         "deepest_overlap, motions) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
     [INSERT_SEGMENT] = "INSERT INTO segment VALUES(?,?,?,?,?,?)",
     [INSERT_EVENT] = "INSERT INTO event VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_CONTACT] = "INSERT INTO contact VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -434,8 +434,7 @@ static abut_status write_frame(abut_recorder *r, const abut_sim *run, int bodies
     bind_vec3(s, 7, e.momentum);
     bind_vec3(s, 10, e.angular_momentum);
     sqlite3_bind_double(s, 13, abut_sim_audit(run).deepest_overlap);
-    sqlite3_bind_double(s, 14, e.numerical);
-    sqlite3_bind_blob64(s, 15, r->motions.data, (uint64_t)count * sizeof(double), SQLITE_STATIC);
+    sqlite3_bind_blob64(s, 14, r->motions.data, (uint64_t)count * sizeof(double), SQLITE_STATIC);
     return step(r, INSERT_FRAME, error);
 }
 
@@ -495,7 +494,6 @@ abut_status abut_recorder_finish(abut_recorder *r, const abut_sim *run, const ch
     if (status == ABUT_OK)
         status = set_meta_number(r, "complementarity_residual", a.complementarity_residual, error);
     if (status == ABUT_OK) status = set_meta_number(r, "constraint_error_m", a.constraint_error, error);
-    if (status == ABUT_OK) status = set_meta_number(r, "numerical_loss_relative", a.numerical_loss, error);
     if (status == ABUT_OK) status = set_meta(r, "promises_kept", a.promises_kept ? "true" : "false", error);
     if (status == ABUT_OK) status = record_execute(r->db, r->path, "COMMIT; BEGIN", error);
     return status;

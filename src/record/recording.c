@@ -22,7 +22,7 @@ typedef enum query {
 static const char *const query_texts[QUERIES] = {
     [FRAME_BY_ID] = "SELECT t, motions FROM frame WHERE id = ?",
     [NUMBERS_BY_ID] = "SELECT t, kinetic, potential, dissipated, work, px, py, pz, lx, ly, lz, "
-                      "deepest_overlap, numerical FROM frame WHERE id = ?",
+                      "deepest_overlap FROM frame WHERE id = ?",
     [FRAME_BY_TIME] = "SELECT id FROM frame WHERE t BETWEEN ?1 - 1e-9 AND ?1 + 1e-9 ORDER BY abs(t - ?1)",
     [SEGMENTS_AT] = "SELECT t0, t1, step, bodies, coefficients FROM segment WHERE t0 <= ?1 AND t0 >= ?1 - ?2 "
                     "AND t1 >= ?1 ORDER BY t0 DESC, "
@@ -319,10 +319,9 @@ abut_status abut_recording_frame(abut_recording *r, int64_t frame, abut_frame *o
     abut_status status = find_frame(r, NUMBERS_BY_ID, frame, error);
     if (status != ABUT_OK) return status;
     sqlite3_stmt *s = r->queries[NUMBERS_BY_ID];
-    double v[13];
-    for (int i = 0; i < 13; i++) v[i] = sqlite3_column_double(s, i);
-    *out =
-        (abut_frame){v[0], {v[1], v[2], v[3], v[4], v[12], {v[5], v[6], v[7]}, {v[8], v[9], v[10]}}, v[11]};
+    double v[12];
+    for (int i = 0; i < 12; i++) v[i] = sqlite3_column_double(s, i);
+    *out = (abut_frame){v[0], {v[1], v[2], v[3], v[4], {v[5], v[6], v[7]}, {v[8], v[9], v[10]}}, v[11]};
     sqlite3_reset(s);
     return ABUT_OK;
 }

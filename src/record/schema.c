@@ -9,8 +9,7 @@ const char record_schema[] =
     "BLOB, normals BLOB, patches BLOB);"
     /* the long blob last: what stands behind it could only be read by walking through it */
     "CREATE TABLE frame(id INTEGER PRIMARY KEY, t REAL, kinetic REAL, potential REAL, dissipated REAL,"
-    " work REAL, px REAL, py REAL, pz REAL, lx REAL, ly REAL, lz REAL, deepest_overlap REAL, numerical "
-    "REAL, motions BLOB);"
+    " work REAL, px REAL, py REAL, pz REAL, lx REAL, ly REAL, lz REAL, deepest_overlap REAL, motions BLOB);"
     "CREATE INDEX frame_t ON frame(t);"
     "CREATE TABLE segment(id INTEGER PRIMARY KEY, t0 REAL, t1 REAL, step REAL, bodies BLOB, coefficients "
     "BLOB);"

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 
 enum {
-    RECORD_VERSION = 2,
+    RECORD_VERSION = 1,
     MOTION_NUMBERS = 19 /* center, rotation, velocity, spin, acceleration, spin rate */
 };
 

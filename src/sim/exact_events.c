@@ -71,7 +71,8 @@ static bool probe_place(exact *x, int64_t item, double t, sample *s, bool *faces
 
 /* The gap alone: whether the features face each other there costs more, and is asked where it matters. */
 static bool probe_gap(exact *x, int64_t item, double t, sample *s) {
-    return probe_place(x, item, t, s, NULL);
+    bool faces; /* of smooth surfaces the whole surface is asked for both */
+    return probe_place(x, item, t, s, smooth_is_pair(&x->nears.data[item].pair) ? &faces : NULL);
 }
 
 static bool faces_at(exact *x, int64_t item, double t) {

@@ -220,8 +220,9 @@ static double spring_energy(const abut_sim *run) {
 
 abut_energy run_energy(const abut_sim *run) {
     const abut_model *m = run->model;
-    abut_energy e = {
-        .dissipated = run->state->dissipated, .work = run->state->work, .numerical = run->state->numerical};
+    abut_energy e = {.dissipated = run->state->dissipated + run->state->numerical,
+                     .work = run->state->work,
+                     .numerical = run->state->numerical};
     for (int i = 0; i < m->body_count; i++) {
         const model_body *b = &m->bodies[i];
         if (!b->movable) continue;
