@@ -321,7 +321,7 @@ abut_status abut_recording_frame(abut_recording *r, int64_t frame, abut_frame *o
     sqlite3_stmt *s = r->queries[NUMBERS_BY_ID];
     double v[12];
     for (int i = 0; i < 12; i++) v[i] = sqlite3_column_double(s, i);
-    *out = (abut_frame){v[0], {v[1], v[2], v[3], v[4], {v[5], v[6], v[7]}, {v[8], v[9], v[10]}}, v[11]};
+    *out = (abut_frame){v[0], {v[1], v[2], v[3], v[4], {v[5], v[6], v[7]}, {v[8], v[9], v[10]}, 0}, v[11]};
     sqlite3_reset(s);
     return ABUT_OK;
 }
