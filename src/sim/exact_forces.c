@@ -245,7 +245,8 @@ static group make_group(exact *x) {
                    .rows = x->rows,
                    .row_states = x->row_states,
                    .contact_count = (int)x->contacts.count,
-                   .contacts = x->contacts.data};
+                   .contacts = x->contacts.data,
+                   .method = (int)x->model->world.solver};
 }
 
 group exact_group(exact *x) { return make_group(x); }

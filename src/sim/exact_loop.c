@@ -166,7 +166,9 @@ static abut_status choose(exact *x, abut_error *error) {
     for (int round = 0; round < IMPACT_ROUNDS; round++) {
         abut_status status = exact_accelerate(x, x->time, true, false, powers, error);
         forces_outcome outcome = x->result.outcome;
-        if (outcome == FORCES_BUDGET || outcome == FORCES_CANNOT_STICK) x->confused = true;
+        /* an approximate solver never gets to the end: its residual is audited */
+        bool rough = x->model->world.solver >= ABUT_SOLVER_PGS;
+        if ((outcome == FORCES_BUDGET && !rough) || outcome == FORCES_CANNOT_STICK) x->confused = true;
         if (status != ABUT_OK || outcome != FORCES_NO_FINITE_FORCE) return status;
         bool happened;
         status = exact_impact(x, true, &happened, error);
