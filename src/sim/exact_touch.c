@@ -48,6 +48,8 @@ static void drop_front(exact *x, int64_t first) {
     x->contacts.count = x->touches.count = count;
 }
 
+#define MOST_DEPTH 1e4 /* in epsilon: what touched and is deeper has changed sides */
+
 /* Gap at which a pair counts as touching.  Events are located to rounding, so what lands together differs by
  * rounding times speed; what is already held is within the correction's accuracy.  At the start of a run
  * everything within epsilon touches. */
@@ -90,8 +92,10 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
         /* far behind each other: two features of the sides that look away */
         double most = x->model->tolerance.touching,
                close = ahead > 0 && !exact_bounces(x, n) ? closing(x, ahead, n->rate) : 0;
-        if (p.gap > most + close || p.gap < -4 * most - x->deep) continue;
+        if (p.gap > most + close) continue;
         int64_t old = find_touch(x, old_count, n);
+        /* what touched and was left deeper (by a time step) still touches: it is pushed out, not forgotten */
+        if (p.gap < (old < 0 ? -4 * most - x->deep : -MOST_DEPTH * most)) continue;
         if (old < 0 && p.gap > touching_gap(x, generous, n->rate) + close) continue;
         if (!exact_near_at(x, n, &p, &faces) || !faces) continue;
         n->touching = true;
