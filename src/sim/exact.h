@@ -196,6 +196,9 @@ bool exact_add_touch(exact *x, exact_near *n);
 /* Whether the near pair, at its present rate, would bounce. */
 bool exact_bounces(const exact *x, const exact_near *n);
 void exact_keep_touches(exact *x, const bool *kept);
+/* Lets go contacts without a single place (a rim that has come to lie flat, edges that became parallel):
+ * other pairs of their features have them. */
+abut_status exact_drop_degenerate(exact *x, abut_error *error);
 
 /* ---- exact_events.c */
 abut_status exact_place_dense(exact *x, double time, abut_error *error);

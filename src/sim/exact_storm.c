@@ -135,8 +135,9 @@ static abut_status try_step(exact *x, double *h, const before_step *b, exact_flo
  * turn falls with the square of its length. */
 abut_status exact_time_step(exact *x, abut_error *error) {
     double start = x->time, powers[2];
-    abut_status status =
-        exact_prepare(x, start, powers, error); /* how long the step is depends on the forces */
+    abut_status status = exact_drop_degenerate(x, error);
+    if (status == ABUT_OK)
+        status = exact_prepare(x, start, powers, error); /* its length depends on the forces */
     if (status != ABUT_OK) return status;
     double h = fmin(step_of(x), x->end - start);
     if (x->end - start < 1.5 * h) h = x->end - start;

@@ -170,6 +170,9 @@ abut_status exact_push_out(exact *x, abut_error *error) {
     press_overlaps(x);
     for (int round = 0; round < PUSH_ROUNDS; round++) {
         abut_status status = exact_correct_positions(x, x->time, error);
+        if (status == ABUT_FAILED) status = exact_drop_degenerate(x, error); /* it lost its single place */
+        /* what is pushed out of one body may be pushed into another that it did not touch before */
+        if (status == ABUT_OK) status = exact_update_touches(x, false, 0, error);
         if (status != ABUT_OK || !press_overlaps(x)) return status;
     }
     return ABUT_OK;

@@ -119,3 +119,19 @@ void exact_keep_touches(exact *x, const bool *kept) {
     }
     x->contacts.count = x->touches.count = count;
 }
+
+abut_status exact_drop_degenerate(exact *x, abut_error *error) {
+    arena_mark mark = arena_save(x->arena);
+    bool *kept = arena_alloc(x->arena, (size_t)x->contacts.count + 1, sizeof *kept), all = true;
+    if (!kept) return fail_memory(error);
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        const group_contact *c = &x->contacts.data[i];
+        exact_near n = {.pair = x->touches.data[i].pair, .a = c->a, .b = c->b};
+        contact_point p;
+        kept[i] = exact_near_at(x, &n, &p, NULL);
+        all = all && kept[i];
+    }
+    if (!all) exact_keep_touches(x, kept);
+    arena_restore(x->arena, mark);
+    return ABUT_OK;
+}
