@@ -27,9 +27,10 @@ typedef enum element_kind {
 
 typedef struct element {
     element_kind kind;
-    vec3 p;        /* the point; a point of the line or plane; the centre of circle, ellipsoid, cavity */
-    vec3 d;        /* unit: direction of the line, outward normal of the plane, axis of the circle */
-    double r;      /* offset of point and line; radius of circle and cavity */
+    vec3 p;   /* the point; a point of the line or plane; the centre of circle, ellipsoid, cavity */
+    vec3 d;   /* unit: direction of the line, outward normal of the plane, axis of the circle; of the end of a
+                 capsule along its axis, outwards; of other points 0 */
+    double r; /* offset of point and line; radius of circle and cavity */
     double lo, hi; /* of a line: p + s d, lo <= s <= hi */
     vec3 axes;     /* of an ellipsoid: half axes */
     double u, v;   /* of a patch: where the search for its extremal place starts */

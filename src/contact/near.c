@@ -341,6 +341,8 @@ static bool on_cap(const contact_shape *s, const element *cap, vec3 x, double sl
 static bool round_faces(const contact_shape *s, const element *e, const element *other, vec3 n, vec3 x,
                         double t, double slack) {
     if (e->kind == ELEMENT_LINE) return t >= e->lo - slack && t <= e->hi + slack;
+    /* the end of a capsule is half a ball: what looks at the other half looks at the mantle */
+    if (e->kind == ELEMENT_POINT && e->r > 0) return vec3_dot(n, e->d) >= -flat;
     if (s->shape.kind != ABUT_SHAPE_CYLINDER) return true;
     if (e->kind == ELEMENT_PLANE) return on_cap(s, e, x, slack);
     if (e->kind == ELEMENT_CIRCLE) return is_wall(other) || (t >= 0 && rim_sees(e, n, x));

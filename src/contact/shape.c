@@ -41,8 +41,9 @@ static void make_round(contact_shape *s) {
 static void make_capsule(contact_shape *s) {
     double r = s->shape.radius, half = s->shape.length / 2;
     vec3 o = vec3_neg(s->center), z = {0, 0, 1};
-    add(s, (element){.kind = ELEMENT_POINT, .p = vec3_axpy(o, half, z), .r = r}, FEATURE_SMOOTH);
-    add(s, (element){.kind = ELEMENT_POINT, .p = vec3_axpy(o, -half, z), .r = r}, FEATURE_SMOOTH);
+    add(s, (element){.kind = ELEMENT_POINT, .p = vec3_axpy(o, half, z), .d = z, .r = r}, FEATURE_SMOOTH);
+    add(s, (element){.kind = ELEMENT_POINT, .p = vec3_axpy(o, -half, z), .d = vec3_neg(z), .r = r},
+        FEATURE_SMOOTH);
     add(s, (element){.kind = ELEMENT_LINE, .p = o, .d = z, .lo = -half, .hi = half, .r = r}, FEATURE_SMOOTH);
 }
 
