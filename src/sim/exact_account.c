@@ -61,7 +61,7 @@ static bool add_account(abut_sim *run, const run_account *a) {
     run_state *s = run->state;
     for (int64_t i = 0; i < a->touches.count; i++) run_touches(s)[s->touch_count++] = a->touches.data[i];
     s->dissipated += a->dissipated, s->work += a->work, s->numerical += a->numerical;
-    s->steps += a->steps;
+    s->steps += a->steps, run->evaluations += a->evaluations;
     s->deepest_overlap = fmax(s->deepest_overlap, a->deepest_overlap);
     s->residual = fmax(s->residual, a->residual);
     s->constraint_error = fmax(s->constraint_error, a->constraint_error);

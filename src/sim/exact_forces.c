@@ -264,7 +264,7 @@ abut_status exact_prepare(exact *x, double time, double powers[2], abut_error *e
 
 abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute, double powers[2],
                              abut_error *error) {
-    x->run->evaluations++;
+    x->account->evaluations++;
     abut_status status = exact_prepare(x, time, powers, error);
     if (status != ABUT_OK) return status;
     group g = make_group(x);

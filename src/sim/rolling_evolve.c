@@ -79,7 +79,7 @@ static double apply(rolling *r, int local, const motion *m, reduced_body *out) {
 }
 
 static abut_status load_at(rolling *r, double powers[2], abut_error *error) {
-    r->x->run->evaluations++;
+    r->x->account->evaluations++;
     powers[0] =
         apply(r, r->one, &r->placed.motion, &r->pair.body[0]) + apply(r, r->two, &r->base, &r->pair.body[1]);
     reduced_load *l = &r->load;

@@ -82,6 +82,7 @@ typedef struct run_account {
     double dissipated, work, numerical; /* numerical: taken by time steps (exact_balance.c) */
     double deepest_overlap, residual, constraint_error, momentum_error; /* largest */
     int64_t steps;
+    int64_t evaluations; /* of accelerations */
     abut_status status;
     abut_error error;
 } run_account;
