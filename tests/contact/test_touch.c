@@ -2,24 +2,12 @@
  * answers, symmetry, penetration, distance and time, memory. */
 #include "abut/touch.h"
 #include "solid/solid.h"
-#include "support.h"
+#include "touch_part.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static const double tolerance = 1e-6;
-
-typedef struct part {
-    abut_solid *solid;
-    abut_touch_solid *ready;
-} part;
-
-static part ready(abut_solid *solid) {
-    part p = {solid, NULL};
-    assert_non_null(solid);
-    assert_int_equal(abut_touch_solid_create(NULL, solid, &p.ready, NULL), ABUT_OK);
-    return p;
-}
 
 static part box_part(double x, double y, double z) {
     abut_solid *solid = NULL;

@@ -1,21 +1,9 @@
 /* What contact regions are found with: the tree of pieces holds every edge, its distances are those of all
  * pairs asked one by one, and a cache that is carried along a motion never changes an answer. */
 #include "contact/touch.h"
-#include "support.h"
+#include "touch_part.h"
 
 #include <stdio.h>
-
-typedef struct part {
-    abut_solid *solid;
-    abut_touch_solid *ready;
-} part;
-
-static part ready(abut_solid *solid) {
-    part p = {solid, NULL};
-    assert_non_null(solid);
-    assert_int_equal(abut_touch_solid_create(NULL, solid, &p.ready, NULL), ABUT_OK);
-    return p;
-}
 
 static void drop(part *p) { abut_touch_solid_free(NULL, p->ready), abut_solid_free(NULL, p->solid); }
 

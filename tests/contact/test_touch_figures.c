@@ -1,21 +1,9 @@
 /* The figures of Vanecek 1990, sections 3 and 4, and figure 9 of Bouma and Vanecek 1992, built as solids.
  * Those of the contact regions are in test_touch.c, that of segments in tests/index. */
 #include "abut/touch.h"
-#include "support.h"
+#include "touch_part.h"
 
 static const double tolerance = 1e-6;
-
-typedef struct part {
-    abut_solid *solid;
-    abut_touch_solid *ready;
-} part;
-
-static part ready(abut_solid *solid) {
-    part p = {solid, NULL};
-    assert_non_null(solid);
-    assert_int_equal(abut_touch_solid_create(NULL, solid, &p.ready, NULL), ABUT_OK);
-    return p;
-}
 
 static part box_part(double x, double y, double z) {
     abut_solid *solid = NULL;
