@@ -1,7 +1,7 @@
 /* Where two recorded bodies touch at an instant, also when they part at once: the region of an impact.
  *
- * Two solids: the regions of Bouma and Vanecek (abut/touch.h).  A solid and a half-space: the vertices within
- * the touching distance of its plane, in order around their middle.  Poses come from the dense output.
+ * Two solids: the regions of Bouma and Vanecek (abut/touch.h), with their holes.  A solid and a half-space:
+ * the faces, edges and vertices within the touching distance of its plane.  Poses come from the dense output.
  * Nothing for other shapes, which touch in the event's point. */
 #include "view_blocks.h"
 
@@ -33,39 +33,65 @@ static abut_status place_body(abut_recording *r, int body, double time, placed *
     return ABUT_OK;
 }
 
-/* Contacts without forces: those of the instant are impulses. */
-static bool put_region(view_bytes *out, view_layout layout, const placed *a, const placed *b, int dimension,
-                       const abut_vec3 *points, int count, abut_vec3 normal, double area) {
-    abut_vec3 *normals = calloc((size_t)count + 1, sizeof *normals),
-              *forces = calloc((size_t)count + 1, sizeof *forces), center = {0, 0, 0};
-    bool fine = normals && forces;
-    for (int i = 0; i < count && fine; i++) {
-        normals[i] = normal;
-        center.x += points[i].x / count, center.y += points[i].y / count, center.z += points[i].z / count;
-    }
+/* A region of two bodies: its points, and its border where that is not their hull. */
+typedef struct region {
+    int dimension, count, loops;
+    const abut_vec3 *points, *corners;
+    const int32_t *loop_start;
+    abut_vec3 normal, center;
+    double area;
+} region;
+
+/* As a contact without forces: those of the instant are impulses. */
+static void put_region(view_bytes *out, view_layout layout, const placed *a, const placed *b, region g) {
+    abut_vec3 *normals = calloc((size_t)g.count + 1, sizeof *normals);
+    abut_vec3 *forces = calloc((size_t)g.count + 1, sizeof *forces);
+    for (int i = 0; i < g.count && normals; i++) normals[i] = g.normal;
     abut_contact contact = {.body = {a->body, b->body},
-                            .dimension = dimension,
-                            .point_count = count,
-                            .points = points,
+                            .dimension = g.dimension,
+                            .point_count = g.count,
+                            .points = g.points,
                             .normals = normals,
                             .forces = forces,
-                            .area = area,
-                            .center_of_pressure = center};
-    if (fine) view_put_contact(out, layout, -2, &contact);
+                            .area = g.area,
+                            .center_of_pressure = g.center,
+                            .loop_count = g.loops,
+                            .loop_start = g.loop_start,
+                            .corners = g.corners};
+    if (normals && forces)
+        view_put_contact(out, layout, -2, &contact);
+    else
+        out->failed = true;
     free(normals), free(forces);
-    return fine;
 }
 
 /* ---- two solids */
 
+/* The points are the corners of the region's hull; they are its border too where it has no dents and no
+ * holes. */
 static void put_touch(const abut_touch *touch, view_layout layout, const placed *a, const placed *b,
                       view_bytes *out) {
     for (int64_t i = 0; i < touch->region_count; i++) {
         const abut_touch_region *g = &touch->regions[i];
-        int32_t first = touch->loop_start[g->first_loop], end = touch->loop_start[g->first_loop + 1];
-        if (!put_region(out, layout, a, b, g->dimension, touch->points + first, end - first, g->normals[0],
-                        g->area))
+        const int32_t *start = touch->loop_start + g->first_loop;
+        int32_t *from_zero = calloc((size_t)g->loops + 1, sizeof *from_zero);
+        if (!from_zero) {
             out->failed = true;
+            return;
+        }
+        for (int32_t l = 0; l <= g->loops; l++) from_zero[l] = start[l] - start[0];
+        bool border = g->dimension == 2 && (g->loops > 1 || from_zero[1] != g->contacts);
+        put_region(out, layout, a, b,
+                   (region){.dimension = g->dimension,
+                            .count = g->contacts,
+                            .points = touch->contacts + g->first_contact,
+                            .loops = border ? g->loops : 0,
+                            .loop_start = from_zero,
+                            .corners = touch->points + start[0],
+                            .normal = g->normals[0],
+                            .center = g->center,
+                            .area = g->area});
+        free(from_zero);
     }
 }
 
@@ -89,64 +115,118 @@ static abut_status touch_solids(const placed *a, const placed *b, double epsilon
     return status;
 }
 
-/* ---- a solid on a half-space */
+/* ---- a solid on a half-space: its maximal faces, edges and vertices in the plane */
 
-typedef struct corner {
-    abut_vec3 point;
-    double angle;
-} corner;
+typedef struct resting {
+    const placed *a, *b;
+    const abut_solid *solid;
+    abut_pose pose;
+    view_layout layout;
+    view_bytes *out;
+    abut_vec3 normal;   /* from b to a */
+    bool reversed;      /* the solid is a: its faces are seen from the plane, their regions against it */
+    bool *on, *covered; /* of each vertex: in the plane; in a region already */
+    bool *flat;         /* of each face: in the plane */
+    abut_vec3 *corners; /* of one region */
+    int64_t *loop;      /* vertices of one loop */
+    int32_t *loop_start;
+    int64_t most; /* corners of a face */
+} resting;
 
-static int by_angle(const void *a, const void *b) {
-    double x = ((const corner *)a)->angle, y = ((const corner *)b)->angle;
-    return x < y ? -1 : x > y;
+static abut_vec3 vertex_at(const resting *r, int64_t v) {
+    return abut_pose_point(r->pose, abut_solid_vertex(r->solid, v));
 }
 
-/* Angles around the middle, in two axes of the plane. */
-static void order_corners(corner *corners, int count, abut_vec3 n) {
-    abut_vec3 u = fabs(n.x) < 0.6 ? (abut_vec3){0, n.z, -n.y} : (abut_vec3){n.z, 0, -n.x};
-    abut_vec3 v = {n.y * u.z - n.z * u.y, n.z * u.x - n.x * u.z, n.x * u.y - n.y * u.x};
-    double mu = 0, mv = 0;
-    for (int i = 0; i < count; i++)
-        mu += dot(corners[i].point, u) / count, mv += dot(corners[i].point, v) / count;
-    for (int i = 0; i < count; i++)
-        corners[i].angle = atan2(dot(corners[i].point, v) - mv, dot(corners[i].point, u) - mu);
-    qsort(corners, (size_t)count, sizeof *corners, by_angle);
-}
-
-static double area_of(const abut_vec3 *p, int count, abut_vec3 n) {
+/* Area and centroid of loops, holes counting against: a sum of triangles with the first corner. */
+static double area_of(const resting *r, int loops, abut_vec3 *center) {
+    abut_vec3 o = r->corners[0], moment = {0, 0, 0};
     double twice = 0;
-    for (int i = 2; i < count; i++) {
-        abut_vec3 s = {p[i - 1].x - p[0].x, p[i - 1].y - p[0].y, p[i - 1].z - p[0].z},
-                  t = {p[i].x - p[0].x, p[i].y - p[0].y, p[i].z - p[0].z};
-        twice += dot(n, (abut_vec3){s.y * t.z - s.z * t.y, s.z * t.x - s.x * t.z, s.x * t.y - s.y * t.x});
+    for (int l = 0; l < loops; l++)
+        for (int32_t i = r->loop_start[l], end = r->loop_start[l + 1]; i < end; i++) {
+            abut_vec3 p = r->corners[i], q = r->corners[i + 1 < end ? i + 1 : r->loop_start[l]];
+            abut_vec3 s = {p.x - o.x, p.y - o.y, p.z - o.z}, t = {q.x - o.x, q.y - o.y, q.z - o.z};
+            abut_vec3 c = {s.y * t.z - s.z * t.y, s.z * t.x - s.x * t.z, s.x * t.y - s.y * t.x};
+            double d = dot(r->normal, c);
+            twice += d;
+            moment.x += d * (s.x + t.x), moment.y += d * (s.y + t.y), moment.z += d * (s.z + t.z);
+        }
+    double scale = twice > 0 ? 1 / (3 * twice) : 0;
+    *center = (abut_vec3){o.x + scale * moment.x, o.y + scale * moment.y, o.z + scale * moment.z};
+    return twice / 2;
+}
+
+/* The face as a region, if all of its border is in the plane. */
+static void put_face(resting *r, int64_t face) {
+    int64_t loops = abut_solid_face_loops(r->solid, face, NULL, NULL), count = 0;
+    for (int64_t l = 0; l < loops; l++) {
+        int64_t n = abut_solid_loop(r->solid, face, l, r->loop, r->most);
+        r->loop_start[l] = (int32_t)count;
+        for (int64_t i = 0; i < n; i++) {
+            if (!r->on[r->loop[i]]) return;
+            r->corners[count++] = vertex_at(r, r->loop[r->reversed ? n - 1 - i : i]);
+        }
     }
-    return fabs(twice) / 2;
+    r->loop_start[loops] = (int32_t)count;
+    for (int64_t l = 0; l < loops; l++) {
+        int64_t n = abut_solid_loop(r->solid, face, l, r->loop, r->most);
+        for (int64_t i = 0; i < n; i++) r->covered[r->loop[i]] = true;
+    }
+    r->flat[face] = true;
+    region g = {.dimension = 2, .count = (int)count, .points = r->corners, .normal = r->normal};
+    g.area = area_of(r, (int)loops, &g.center);
+    g.loops = (int)loops, g.loop_start = r->loop_start, g.corners = r->corners;
+    put_region(r->out, r->layout, r->a, r->b, g);
+}
+
+static void put_edge(resting *r, int64_t edge) {
+    int64_t v[2], faces[2];
+    abut_solid_edge(r->solid, edge, v, faces);
+    if (!r->on[v[0]] || !r->on[v[1]] || r->flat[faces[0]] || r->flat[faces[1]]) return;
+    abut_vec3 ends[2] = {vertex_at(r, v[0]), vertex_at(r, v[1])};
+    abut_vec3 middle = {(ends[0].x + ends[1].x) / 2, (ends[0].y + ends[1].y) / 2,
+                        (ends[0].z + ends[1].z) / 2};
+    r->covered[v[0]] = r->covered[v[1]] = true;
+    put_region(r->out, r->layout, r->a, r->b,
+               (region){.dimension = 1, .count = 2, .points = ends, .normal = r->normal, .center = middle});
+}
+
+static void put_resting(resting *r, const abut_solid_facts *facts) {
+    for (int64_t f = 0; f < facts->maximal_faces; f++) put_face(r, f);
+    for (int64_t e = 0; e < facts->maximal_edges; e++) put_edge(r, e);
+    for (int64_t v = 0; v < facts->maximal_vertices; v++) {
+        abut_vec3 x = vertex_at(r, v);
+        if (!r->on[v] || r->covered[v]) continue;
+        put_region(r->out, r->layout, r->a, r->b,
+                   (region){.dimension = 0, .count = 1, .points = &x, .normal = r->normal, .center = x});
+    }
 }
 
 static abut_status touch_plane(const placed *a, const placed *b, bool plane_first, double epsilon,
-                               view_layout layout, view_bytes *out) {
-    const placed *plane = plane_first ? a : b, *solid = plane_first ? b : a;
+                               view_layout layout, view_bytes *out, abut_error *error) {
+    const placed *plane = plane_first ? a : b, *body = plane_first ? b : a;
     const double *size = plane->shape.size;
     abut_vec3 n = turned(plane->pose.rotation, (abut_vec3){size[5], size[6], size[7]});
-    double offset = size[8] + dot(n, plane->pose.position);
-    corner *corners = calloc((size_t)solid->shape.point_count + 1, sizeof *corners);
-    abut_vec3 *points = calloc((size_t)solid->shape.point_count + 1, sizeof *points);
-    int count = 0;
-    for (int64_t i = 0; corners && points && i < solid->shape.point_count; i++) {
-        abut_vec3 x = abut_pose_point(solid->pose, solid->shape.points[i]);
-        if (fabs(dot(n, x) - offset) <= epsilon) corners[count++].point = x;
-    }
-    if (corners && points && count) {
-        if (count > 2) order_corners(corners, count, n);
-        for (int i = 0; i < count; i++) points[i] = corners[i].point;
-        double area = area_of(points, count, n), sign = plane_first ? -1 : 1;
-        int dimension = count == 1 ? 0 : area > epsilon * epsilon ? 2 : 1;
-        abut_vec3 normal = {sign * n.x, sign * n.y, sign * n.z};
-        if (!put_region(out, layout, a, b, dimension, points, count, normal, dimension == 2 ? area : 0))
-            out->failed = true;
-    }
-    if (!corners || !points) out->failed = true;
-    free(corners), free(points);
+    double offset = size[8] + dot(n, plane->pose.position), sign = plane_first ? -1 : 1;
+    abut_solid *solid = NULL;
+    abut_status status = view_build_solid(&body->shape, &solid, error);
+    if (status != ABUT_OK) return status;
+    abut_solid_facts facts = abut_solid_facts_of(solid);
+    /* there are no more vertices, faces or corners of a face than half-edges */
+    size_t most = (size_t)(2 * facts.maximal_edges + 2);
+    resting r = {.a = a, .b = b, .solid = solid, .pose = body->pose, .layout = layout, .out = out};
+    r.normal = (abut_vec3){sign * n.x, sign * n.y, sign * n.z};
+    r.reversed = !plane_first, r.most = (int64_t)most;
+    r.on = calloc(most, sizeof *r.on), r.covered = calloc(most, sizeof *r.covered);
+    r.flat = calloc(most, sizeof *r.flat), r.loop = calloc(most, sizeof *r.loop);
+    r.corners = calloc(most, sizeof *r.corners), r.loop_start = calloc(most, sizeof *r.loop_start);
+    if (r.on && r.covered && r.flat && r.loop && r.corners && r.loop_start) {
+        for (int64_t v = 0; v < facts.maximal_vertices; v++)
+            r.on[v] = fabs(dot(n, vertex_at(&r, v)) - offset) <= epsilon;
+        put_resting(&r, &facts);
+    } else
+        out->failed = true;
+    free(r.on), free(r.covered), free(r.flat), free(r.loop), free(r.corners), free(r.loop_start);
+    abut_solid_free(NULL, solid);
     return ABUT_OK;
 }
 
@@ -163,7 +243,7 @@ abut_status view_touch(abut_recording *r, view_layout layout, double time, int a
     bool plane_a = strcmp(pa.shape.kind, "halfspace") == 0, plane_b = strcmp(pb.shape.kind, "halfspace") == 0;
     if (solid_a && solid_b) status = touch_solids(&pa, &pb, epsilon, layout, out, error);
     if ((solid_a && plane_b) || (plane_a && solid_b))
-        status = touch_plane(&pa, &pb, plane_a, epsilon, layout, out);
+        status = touch_plane(&pa, &pb, plane_a, epsilon, layout, out, error);
     if (status == ABUT_OK && out->failed) status = ABUT_NO_MEMORY;
     return status;
 }

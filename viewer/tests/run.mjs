@@ -200,6 +200,53 @@ body { name = "lower", shape = solid.box {0.3, 0.1, 0.1}, position = {2, 0, 0.5}
   await page.close();
 });
 
+test("the region of an impact has its holes and dents", async () => {
+  // a square ring of 0.4 m with a hole of 0.2 m falls flat on a table and another on the floor: 0.12 m2 with two loops;
+  // an L of 0.3 m without a square of 0.2 m on the floor: 0.05 m2, one loop of six corners, and not their hull
+  const corners = [-0.05, 0.05].flatMap((z) => [0.2, 0.1].flatMap((s) => [[-s, -s, z], [s, -s, z], [s, s, z], [-s, s, z]]));
+  const faces = [0, 1, 2, 3].flatMap((i) => {
+    const j = (i + 1) % 4; // outer 0..3, inner 4..7, above 8 more
+    return [[i, j, 8 + j, 8 + i], [4 + j, 4 + i, 12 + i, 12 + j], [8 + i, 8 + j, 12 + j, 12 + i], [j, i, 4 + i, 4 + j]];
+  });
+  writeFileSync(join(out, "ring.obj"), [...corners.map((v) => `v ${v.join(" ")}`), ...faces.map((f) => `f ${f.map((k) => k + 1).join(" ")}`)].join("\n") + "\n");
+  const file = join(out, "ring.lua"), recording = join(out, "ring.abut");
+  writeFileSync(file, `-- rings fall
+world { title = "rings fall", duration = 0.5, frame = 1/60 }
+material { restitution = 0.5 }
+local ring = solid.mesh { file = "ring.obj" }
+body { name = "floor", shape = halfspace { normal = {0, 0, 1}, offset = 0 }, fixed = true }
+body { name = "table", shape = solid.box {1, 1, 0.2}, fixed = true, position = {0, 0, 0.1} }
+body { name = "upper", shape = ring, position = {0, 0, 0.6} }
+body { name = "lower", shape = ring, position = {1.5, 0, 0.5} }
+body { name = "angle", shape = solid.prism { {{0, 0}, {0.3, 0}, {0.3, 0.1}, {0.1, 0.1}, {0.1, 0.3}, {0, 0.3}}, 0.1 }, position = {2.5, 0, 0.4} }
+`);
+  run("run", file, "-o", recording, "-q");
+  const page = await open(await serve(recording), 900, 640);
+  for (const [name, area, loops] of [["upper", 0.12, 2], ["lower", 0.12, 2], ["angle", 0.05, 1]]) {
+    const index = await page.evaluate((n) =>
+      Array.from({ length: abut.motion.events.length }, (_, i) => abut.motion.events.known(i))
+        .findIndex((e) => e.kind === "impact" && e.bodies.some((b) => abut.head.bodies[b]?.name === n)), name);
+    await page.evaluate((i) => abut.goToEvent(i), index);
+    const regions = await page.evaluate((n) => abut.contacts.filter((c) => c.frame === -2 && c.bodies.some((b) => abut.head.bodies[b].name === n)), name);
+    assert.equal(regions.length, 1, `${name}: one region`);
+    near(regions[0].area, area, 1e-6 * area, `${name}: area of the region`);
+    assert.equal(regions[0].loops.length, loops, `${name}: loops`);
+    // what is drawn: triangles whose areas sum to the region's
+    const drawn = await page.evaluate(() => {
+      const p = abut.overlay.areas.geometry.getAttribute("position").array, sub = (i, j) => [0, 1, 2].map((k) => p[i + k] - p[j + k]);
+      let sum = 0;
+      for (let i = 0; i < p.length; i += 9) {
+        const [a, b] = [sub(i + 3, i), sub(i + 6, i)];
+        sum += Math.hypot(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]) / 2;
+      }
+      return sum;
+    });
+    near(drawn, area, 1e-5 * area, `${name}: area of what is drawn`);
+    if (name !== "angle") await shoot(page, `ring-${name}`);
+  }
+  await page.close();
+});
+
 test("contacts drawn are those of abut contacts", async () => {
   const page = await open(await serve(demo));
   await page.evaluate(() => abut.seek(2));
