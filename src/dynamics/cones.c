@@ -276,12 +276,28 @@ abut_status cones_choose(group *g, const coulomb_config *config, const group_scr
 
 /* ---- step */
 
-/* Multipliers of a step: by Newton's method on the modes, or by cone programs.  False when memory is out. */
-static bool step_multipliers(const group_system *s, arena *scratch, double *z, bool *found,
-                             double *residual) {
+/* The unknowns of given impulses; false where all are zero. */
+static bool guess(const group_system *s, const double *normals, const vec3 *frictions, const double *rows,
+                  double *z) {
+    const group *g = s->g;
+    bool any = false;
+    for (int i = 0; i < g->row_count; i++)
+        if (s->row_of[i] >= 0) z[s->row_of[i]] = rows[i];
+    for (int i = 0; i < g->contact_count; i++)
+        if (s->normal_of[i] >= 0) z[s->normal_of[i]] = normals[i], any |= normals[i] > 0;
+    for (int k = 0; k < s->cone_count; k++)
+        for (int i = 0; s->cones[k].mode == FRICTION_STICK && i < s->cones[k].dimension; i++)
+            z[s->cones[k].first + i] = vec3_dot(frictions[s->cones[k].contact], s->cones[k].axis[i]);
+    return any;
+}
+
+/* Multipliers of a step from those of another: by Newton's method on the modes, or by cone programs.  False
+ * when memory is out. */
+static bool step_multipliers(const group_system *s, const double *start, arena *scratch, double *z,
+                             bool *found, double *residual) {
     modes m;
     *residual = 0;
-    if (!modes_solve(s, NULL, 1e-9, scratch, &m, found)) return false;
+    if (!modes_solve(s, NULL, start, 1e-9, scratch, &m, found)) return false;
     if (*found) {
         memcpy(z, m.z, (size_t)s->count * sizeof(double));
         return true;
@@ -311,7 +327,9 @@ abut_status cones_step(group *g, const system_config *build, const group_scratch
     abut_status status = system_build(g, build, scratch->arena, &s, error);
     if (status == ABUT_OK && cones_know(&s)) {
         double *z = arena_alloc(scratch->arena, (size_t)s.count + 1, sizeof(double));
-        if (!z || !step_multipliers(&s, scratch->arena, z, found, residual)) status = fail_memory(error);
+        bool near = z && guess(&s, normals, frictions, rows, z);
+        if (!z || !step_multipliers(&s, near ? z : NULL, scratch->arena, z, found, residual))
+            status = fail_memory(error);
         if (status == ABUT_OK && *found) {
             system_apply(&s, z, x);
             for (int i = 0; i < g->contact_count; i++)

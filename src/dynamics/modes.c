@@ -154,13 +154,16 @@ static bool solve_equations(modes *m) {
     return solved;
 }
 
+static double scale_of(const group_system *s) {
+    double scale = 0;
+    for (int i = 0; i < s->count; i++) scale = fmax(scale, fabs(s->b[i]));
+    return scale > 0 ? scale : 1;
+}
+
 /* At the start all points that do not separate are closed and stick. */
 static void begin(modes *m) {
     const group_system *s = m->t.s;
     int rows = m->point_count > 0 ? m->points[0].normal : s->count;
-    m->scale = 0;
-    for (int i = 0; i < s->count; i++) m->scale = fmax(m->scale, fabs(s->b[i]));
-    if (!(m->scale > 0)) m->scale = 1;
     for (int i = 0; i < s->count; i++) m->t.rows[i].holds = i >= rows || (isinf(s->lo[i]) && isinf(s->hi[i]));
     for (int i = 0; i < rows; i++)
         if (!m->t.rows[i].holds) m->t.rows[i].holds = s->b[i] <= 0 && s->lo[i] == 0;
@@ -200,13 +203,22 @@ static void sweep_row(const modes *m, int i, double *y) {
     r->z = next;
 }
 
-/* Sweeps from the forces that the last ones left (fresh: from none), and the modes that they lead to. */
-static void sweep(modes *m, int sweeps, bool fresh) {
+/* The forces of the unknowns z (NULL: none) become those of the points and rows. */
+static void give_forces(modes *m, const double *z) {
+    int rows = m->point_count > 0 ? m->points[0].normal : m->t.s->count;
+    for (int i = 0; i < m->point_count; i++) {
+        modes_point *p = &m->points[i];
+        p->normal_force = z ? fmax(z[p->normal], 0) : 0;
+        for (int k = 0; k < 2; k++) p->force[k] = z && p->law ? z[p->law->first + k] : 0;
+    }
+    for (int i = 0; i < rows; i++) m->t.rows[i].z = fmin(fmax(z ? z[i] : 0, m->t.s->lo[i]), m->t.s->hi[i]);
+}
+
+/* Sweeps from the given forces, and the modes that they lead to. */
+static void sweep(modes *m, int sweeps, const double *start) {
     double *y = m->t.equations.y;
     int rows = m->point_count > 0 ? m->points[0].normal : m->t.s->count;
-    for (int i = 0; i < m->point_count && fresh; i++)
-        m->points[i].normal_force = m->points[i].force[0] = m->points[i].force[1] = 0;
-    for (int i = 0; i < rows && fresh; i++) m->t.rows[i].z = fmin(fmax(0, m->t.s->lo[i]), m->t.s->hi[i]);
+    give_forces(m, start);
     memset(y, 0, (size_t)m->t.space.dimension * sizeof(double));
     for (int i = 0; i < rows; i++) coupled_push(&m->raw[i], m->t.rows[i].z, y);
     for (int i = 0; i < m->point_count; i++) {
@@ -250,17 +262,24 @@ static bool newton(modes *m, int steps) {
     return false;
 }
 
-bool modes_solve(const group_system *s, const bool *candidate, double accuracy, arena *scratch, modes *out,
-                 bool *found) {
+bool modes_solve(const group_system *s, const bool *candidate, const double *start, double accuracy,
+                 arena *scratch, modes *out, bool *found) {
     *out = (modes){.t = {.s = s}, .accuracy = fmax(accuracy, 10 * LAW_TOLERANCE)};
     *found = false;
     if (!cones_know(s)) return true;
     if (!make_points(s, candidate, scratch, out)) return false;
     out->t.equations.slight = fmax(1e-6, 1e5 * accuracy);
-    begin(out);
-    *found = newton(out, FIRST_STEPS);
+    out->scale = scale_of(s);
+    if (start) {
+        sweep(out, 0, start);
+        *found = newton(out, FIRST_STEPS);
+    }
+    if (!*found) {
+        begin(out);
+        *found = newton(out, FIRST_STEPS);
+    }
     for (int k = 0; k < STARTS && !*found; k++) {
-        sweep(out, sweeps_of_start[k], true);
+        sweep(out, sweeps_of_start[k], NULL);
         *found = newton(out, FIRST_STEPS);
     }
     int rows = out->point_count > 0 ? out->points[0].normal : s->count;
@@ -310,7 +329,7 @@ abut_status modes_choose(group *g, const coulomb_config *config, const group_scr
                 coulomb_set_mode(&g->contacts[i], (cone_kind)k, FRICTION_STICK, vec3_zero());
     abut_status status = system_build(g, &config->build, scratch->arena, system, error);
     if (status != ABUT_OK) return status;
-    if (!modes_solve(system, config->candidate, fmin(config->tolerance, 1e-11), scratch->arena, &m, found))
+    if (!modes_solve(system, config->candidate, NULL, fmin(config->tolerance, 1e-11), scratch->arena, &m, found))
         return fail_memory(error);
     if (!*found) return ABUT_OK;
     write_modes(&m, g);

@@ -11,7 +11,10 @@
  * the law of friction linearised: z_p is what the turning of d does to the force, and vanishes in the
  * solution.  Each step is one solution of linear equations over the bodies (numerics/coupled.h), from the
  * forces of the step before, so that redundant points keep a distribution inside their cones where they have
- * one. */
+ * one.
+ *
+ * It begins at the forces of a solution that is near (of the time step before), if there is one: their rates
+ * and they tell the modes.  Otherwise all points that do not separate stick. */
 #ifndef DYNAMICS_MODES_H
 #define DYNAMICS_MODES_H
 
@@ -38,10 +41,10 @@ typedef struct modes {
 } modes;
 
 /* The system has its candidates sticking (candidate: CONE_KINDS per contact; NULL: all), other slipping
- * points keep their direction.  *found is false where the steps do not end, or the system has laws that
+ * points keep their direction.  start: forces to begin with (one for each unknown), or NULL.  *found is false where the steps do not end, or the system has laws that
  * cones_know does not.  False when memory is out. */
-bool modes_solve(const group_system *s, const bool *candidate, double accuracy, arena *scratch, modes *out,
-                 bool *found);
+bool modes_solve(const group_system *s, const bool *candidate, const double *start, double accuracy,
+                 arena *scratch, modes *out, bool *found);
 
 /* As cones_choose: modes, directions and `pressed` of the contacts, the solution. */
 abut_status modes_choose(group *g, const coulomb_config *config, const group_scratch *scratch,

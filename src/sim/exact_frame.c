@@ -102,7 +102,8 @@ static group_contact remembered_contact(const abut_model *model, const touch *t,
                            .pressed = t->pressed,
                            .anchored = t->anchored,
                            .anchor_a = t->anchor_a,
-                           .anchor_b = t->anchor_b};
+                           .anchor_b = t->anchor_b,
+                           .push = t->push};
 }
 
 /* The touches that a state remembers of this group's bodies. */
@@ -188,7 +189,8 @@ static touch remember(const exact *x, int64_t i) {
                    .roll_along = c->roll_along,
                    .spin_along = c->spin_along,
                    .anchor_a = c->anchor_a,
-                   .anchor_b = c->anchor_b};
+                   .anchor_b = c->anchor_b,
+                   .push = c->push};
 }
 
 static abut_status store_group(exact *x, abut_error *error) {

@@ -8,14 +8,22 @@
 
 enum { MOST_CUTS = 64, GIVE_UP = 2000, ROUNDS = 40, PUSH_ROUNDS = 12 };
 
-static bool allocate(exact *x, exact_impulses *out) {
+/* Impulses of a step of h, to begin with: those of the forces of the step before. */
+static bool allocate(exact *x, double h, exact_impulses *out) {
     size_t n = (size_t)x->contacts.count + 1;
     out->velocities = arena_alloc(x->arena, (size_t)x->count + 1, sizeof *out->velocities);
     out->normals = arena_alloc(x->arena, n, sizeof *out->normals);
     out->offsets = arena_alloc(x->arena, n, sizeof *out->offsets);
     out->frictions = arena_alloc(x->arena, n, sizeof *out->frictions);
     out->rows = arena_alloc(x->arena, (size_t)x->row_count + 1, sizeof *out->rows);
-    return out->velocities && out->normals && out->offsets && out->frictions && out->rows;
+    if (!out->velocities || !out->normals || !out->offsets || !out->frictions || !out->rows) return false;
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        const group_contact *c = &x->contacts.data[i];
+        double normal = vec3_dot(c->push, c->point.normal);
+        out->normals[i] = h * normal;
+        out->frictions[i] = vec3_scale(vec3_axpy(c->push, -normal, c->point.normal), h);
+    }
+    return true;
 }
 
 /* The velocities at the end of a step of h.  Where the problem has no strictly feasible point (a body is
@@ -72,6 +80,13 @@ static void make_path(exact *x, double start, double h) {
     }
 }
 
+static void remember_forces(exact *x, const exact_impulses *j, double h) {
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        group_contact *c = &x->contacts.data[i];
+        c->push = vec3_scale(vec3_axpy(j->frictions[i], j->normals[i], c->point.normal), 1 / h);
+    }
+}
+
 /* Modes for the projection and for the exact clock to start from: what neither stands open nor separates is
  * pressed (the multipliers of an interior-point method are never quite zero). */
 static void remember_modes(exact *x, const exact_impulses *j) {
@@ -122,11 +137,12 @@ abut_status exact_make_step(exact *x, double *h, const twist *before, exact_impu
     double powers[2], start = x->time;
     bool ends = false, hurry = x->cuts >= MOST_CUTS;
     for (int round = 0;; round++) {
-        if (!allocate(x, j)) return fail_memory(error);
+        if (!allocate(x, *h, j)) return fail_memory(error);
         for (int i = 0; i < x->movable; i++) x->motions[i].velocity = before[i];
         abut_status status = exact_prepare(x, start, powers, error);
         if (status == ABUT_OK) status = end_velocities(x, *h, j, error);
         if (status != ABUT_OK) return status;
+        remember_forces(x, j, *h);
         for (int i = 0; i < x->movable; i++) x->motions[i].velocity = j->velocities[i];
         flow->work = exact_impulse_work(x, j) + powers[1] * *h;
         flow->dissipated = exact_impulse_loss(x, j, before) + powers[0] * *h;

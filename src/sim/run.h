@@ -25,7 +25,7 @@ typedef struct touch {
     vec3 slip_along, roll_along;
     double spin_along;
     double clear, made_at; /* exact_touch */
-    vec3 anchor_a, anchor_b;
+    vec3 anchor_a, anchor_b, push;
 } touch;
 
 /* How a body's group was stepped last. */
