@@ -3,7 +3,7 @@
 
 #include "dynamics/modes.h"
 
-enum { LIFTS = 15, STEP_LIFTS = 8 };
+enum { LIFTS = 15, FIRST_LIFTS = 2, STEP_LIFTS = 8 };
 
 /* The cone program of a system: its blocks and the unknowns they stand for. */
 typedef struct assembly {
@@ -185,15 +185,13 @@ static bool make_lifting(const assembly *a, arena *scratch, lifting *l) {
     return l->lift && l->drag && l->normal;
 }
 
-/* Convex problems until the lifts stay.  *change: the last one. */
-static abut_status iterate(assembly *a, arena *scratch, double enough, int rounds, bool *found,
+/* Convex problems until the lifts stay, at most so many.  *change: the last one. */
+static abut_status iterate(assembly *a, lifting *l, arena *scratch, double enough, int rounds, bool *found,
                            double *change) {
-    lifting l;
     *found = false, *change = INFINITY;
-    if (!make_lifting(a, scratch, &l)) return ABUT_NO_MEMORY;
     for (int round = 0; round<rounds && * change> enough; round++) {
         cone_result result;
-        set_offsets(a, &l);
+        set_offsets(a, l);
         abut_status status = cone_program_solve(&a->p, scratch, &result);
         if (status == ABUT_OK && !result.solved && a->p.compliance == 0) {
             a->p.compliance = 1e-7; /* points that contradict each other: share the contradiction */
@@ -201,7 +199,7 @@ static abut_status iterate(assembly *a, arena *scratch, double enough, int round
         }
         if (status != ABUT_OK) return status;
         if (!result.solved) return ABUT_OK;
-        *change = follow(a, &l);
+        *change = follow(a, l);
     }
     *found = true;
     return ABUT_OK;
@@ -261,13 +259,15 @@ abut_status cones_choose(group *g, const coulomb_config *config, const group_scr
                          group_system *system, system_solution *solution, bool *found, abut_error *error) {
     dense d;
     assembly a;
+    lifting l;
     double change;
     *found = false;
     all_candidates_stick(g, config->candidate);
     abut_status status = system_build(g, &config->build, scratch->arena, system, error);
     if (status != ABUT_OK || !cones_know(system)) return status;
     if (!dense_make(system, scratch->arena, &d) || !assemble(&d, NULL, system->rows, scratch->arena, &a) ||
-        iterate(&a, scratch->arena, 1e-9, LIFTS, found, &change) != ABUT_OK)
+        !make_lifting(&a, scratch->arena, &l) ||
+        iterate(&a, &l, scratch->arena, 1e-9, LIFTS, found, &change) != ABUT_OK)
         return fail_memory(error);
     if (!*found) return ABUT_OK;
     read_modes(&a, g, config);
@@ -291,22 +291,37 @@ static bool guess(const group_system *s, const double *normals, const vec3 *fric
     return any;
 }
 
-/* Multipliers of a step from those of another: by Newton's method on the modes, or by cone programs.  False
- * when memory is out. */
-static bool step_multipliers(const group_system *s, const double *start, arena *scratch, double *z,
-                             bool *found, double *residual) {
+/* Newton's method on the modes, from the forces z or from none.  False when memory is out. */
+static bool step_modes(const group_system *s, const double *start, arena *scratch, double *z, bool *found) {
     modes m;
-    *residual = 0;
-    if (!modes_solve(s, NULL, start, 1e-9, scratch, &m, found)) return false;
-    if (*found) {
-        memcpy(z, m.z, (size_t)s->count * sizeof(double));
-        return true;
-    }
+    if (!modes_solve(s, NULL, start, MODES_ONE_START, 1e-9, scratch, &m, found)) return false;
+    if (*found) memcpy(z, m.z, (size_t)s->count * sizeof(double));
+    return true;
+}
+
+/* Multipliers of a step from z, those of another (near: there are some): by Newton's method on the modes,
+ * from there, from none, or from a convex problem with the lifts of its own first one; or by convex problems
+ * alone. False when memory is out. */
+static bool step_multipliers(const group_system *s, bool near, arena *scratch, double *z, bool *found,
+                             double *residual) {
+    *residual = 0, *found = false;
+    if (near && !step_modes(s, z, scratch, z, found)) return false;
+    if (!*found && !step_modes(s, NULL, scratch, z, found)) return false;
+    if (*found) return true;
     dense d;
     assembly a;
+    lifting l;
     if (!dense_make(s, scratch, &d) || !assemble(&d, NULL, s->rows, scratch, &a) ||
-        iterate(&a, scratch, 1e-7, STEP_LIFTS, found, residual) != ABUT_OK)
+        !make_lifting(&a, scratch, &l) ||
+        iterate(&a, &l, scratch, 1e-7, FIRST_LIFTS, found, residual) != ABUT_OK)
         return false;
+    if (!*found) return true;
+    read_multipliers(&a, z);
+    bool exact;
+    if (!step_modes(s, z, scratch, z, &exact)) return false;
+    if (exact) *residual = 0;
+    if (exact || *residual <= 1e-7) return true;
+    if (iterate(&a, &l, scratch, 1e-7, STEP_LIFTS - FIRST_LIFTS, found, residual) != ABUT_OK) return false;
     if (*found) read_multipliers(&a, z);
     return true;
 }
@@ -328,7 +343,7 @@ abut_status cones_step(group *g, const system_config *build, const group_scratch
     if (status == ABUT_OK && cones_know(&s)) {
         double *z = arena_alloc(scratch->arena, (size_t)s.count + 1, sizeof(double));
         bool near = z && guess(&s, normals, frictions, rows, z);
-        if (!z || !step_multipliers(&s, near ? z : NULL, scratch->arena, z, found, residual))
+        if (!z || !step_multipliers(&s, near, scratch->arena, z, found, residual))
             status = fail_memory(error);
         if (status == ABUT_OK && *found) {
             system_apply(&s, z, x);

@@ -33,7 +33,8 @@ abut_status cones_choose(group *g, const coulomb_config *config, const group_scr
                          group_system *system, system_solution *solution, bool *found, abut_error *error);
 
 /* The motion itself, for steps over a time in which modes may change: x after the impulses, their normal
- * parts and friction (per contact), rows (per group row), all read as a first guess: zeros where there is none.  *residual: how well the law holds, relative. */
+ * parts and friction (per contact), rows (per group row), all read as a first guess: zeros where there is
+ * none.  *residual: how well the law holds, relative. */
 abut_status cones_step(group *g, const system_config *build, const group_scratch *scratch, spatial *x,
                        double *normals, vec3 *frictions, double *rows, bool *found, double *residual,
                        abut_error *error);

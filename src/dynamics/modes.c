@@ -262,23 +262,20 @@ static bool newton(modes *m, int steps) {
     return false;
 }
 
-bool modes_solve(const group_system *s, const bool *candidate, const double *start, double accuracy,
-                 arena *scratch, modes *out, bool *found) {
+bool modes_solve(const group_system *s, const bool *candidate, const double *start, modes_effort effort,
+                 double accuracy, arena *scratch, modes *out, bool *found) {
     *out = (modes){.t = {.s = s}, .accuracy = fmax(accuracy, 10 * LAW_TOLERANCE)};
     *found = false;
     if (!cones_know(s)) return true;
     if (!make_points(s, candidate, scratch, out)) return false;
     out->t.equations.slight = fmax(1e-6, 1e5 * accuracy);
     out->scale = scale_of(s);
-    if (start) {
+    if (start)
         sweep(out, 0, start);
-        *found = newton(out, FIRST_STEPS);
-    }
-    if (!*found) {
+    else
         begin(out);
-        *found = newton(out, FIRST_STEPS);
-    }
-    for (int k = 0; k < STARTS && !*found; k++) {
+    *found = newton(out, FIRST_STEPS);
+    for (int k = 0; k < STARTS && !*found && effort == MODES_ALL_STARTS; k++) {
         sweep(out, sweeps_of_start[k], NULL);
         *found = newton(out, FIRST_STEPS);
     }
@@ -329,7 +326,8 @@ abut_status modes_choose(group *g, const coulomb_config *config, const group_scr
                 coulomb_set_mode(&g->contacts[i], (cone_kind)k, FRICTION_STICK, vec3_zero());
     abut_status status = system_build(g, &config->build, scratch->arena, system, error);
     if (status != ABUT_OK) return status;
-    if (!modes_solve(system, config->candidate, NULL, fmin(config->tolerance, 1e-11), scratch->arena, &m, found))
+    if (!modes_solve(system, config->candidate, NULL, MODES_ALL_STARTS, fmin(config->tolerance, 1e-11),
+                     scratch->arena, &m, found))
         return fail_memory(error);
     if (!*found) return ABUT_OK;
     write_modes(&m, g);

@@ -41,10 +41,12 @@ typedef struct modes {
 } modes;
 
 /* The system has its candidates sticking (candidate: CONE_KINDS per contact; NULL: all), other slipping
- * points keep their direction.  start: forces to begin with (one for each unknown), or NULL.  *found is false where the steps do not end, or the system has laws that
- * cones_know does not.  False when memory is out. */
-bool modes_solve(const group_system *s, const bool *candidate, const double *start, double accuracy,
-                 arena *scratch, modes *out, bool *found);
+ * points keep their direction.  start: forces to begin with (one for each unknown), or NULL.  Where Newton's
+ * method does not end from there, sweeps make other starts, if the effort allows.  *found is false where the
+ * steps do not end, or the system has laws that cones_know does not.  False when memory is out. */
+typedef enum modes_effort { MODES_ONE_START, MODES_ALL_STARTS } modes_effort;
+bool modes_solve(const group_system *s, const bool *candidate, const double *start, modes_effort effort,
+                 double accuracy, arena *scratch, modes *out, bool *found);
 
 /* As cones_choose: modes, directions and `pressed` of the contacts, the solution. */
 abut_status modes_choose(group *g, const coulomb_config *config, const group_scratch *scratch,

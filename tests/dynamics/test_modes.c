@@ -73,7 +73,7 @@ static void towers_obey_the_law(void **state) {
         modes m;
         bool found;
         assert_int_equal(system_build(&w.g, &build, &w.memory, &s, &error), ABUT_OK);
-        assert_true(modes_solve(&s, NULL, NULL, 1e-11, &w.memory, &m, &found));
+        assert_true(modes_solve(&s, NULL, NULL, MODES_ALL_STARTS, 1e-11, &w.memory, &m, &found));
         if (found) {
             system_apply(&s, m.z, x);
             check_law(&s, m.z, x, 1e-10 * (1 + m.scale));
@@ -143,7 +143,7 @@ static void a_box_slides(void **state) {
     modes m;
     bool found;
     assert_int_equal(system_build(&w.g, &build, &w.memory, &s, &error), ABUT_OK);
-    assert_true(modes_solve(&s, NULL, NULL, 1e-11, &w.memory, &m, &found));
+    assert_true(modes_solve(&s, NULL, NULL, MODES_ALL_STARTS, 1e-11, &w.memory, &m, &found));
     assert_true(found);
     system_apply(&s, m.z, x);
     assert_close(x[1].linear.x, 1 - 0.3 * 10 * 1e-3, 1e-14);
