@@ -306,7 +306,7 @@ static bool step_multipliers(const group_system *s, bool near, arena *scratch, d
                              double *residual) {
     *residual = 0, *found = false;
     if (near && !step_modes(s, z, scratch, z, found)) return false;
-    if (!*found && !step_modes(s, NULL, scratch, z, found)) return false;
+    if (!near && !step_modes(s, NULL, scratch, z, found)) return false;
     if (*found) return true;
     dense d;
     assembly a;
