@@ -141,11 +141,13 @@ static json_t *events_json(const abut_sim *run) {
 static int print_json(const simulation *s, const char *status, double wall) {
     abut_audit a = abut_sim_audit(s->run);
     json_t *audit = json_pack(
-        "{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "deepest_overlap_m", a.deepest_overlap,
+        "{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:I,s:I,s:f,s:b}", "deepest_overlap_m", a.deepest_overlap,
         "energy_error_relative", a.energy_error, "momentum_error_relative", a.momentum_error,
         "complementarity_residual", a.complementarity_residual, "constraint_error_m", a.constraint_error,
         "overlap_limit_m", a.overlap_limit, "constraint_limit_m", a.constraint_limit, "energy_limit_relative",
-        a.energy_limit, "numerical_loss_relative", a.numerical_loss, "promises_kept", (int)a.promises_kept);
+        a.energy_limit, "numerical_loss_relative", a.numerical_loss, "storms", (json_int_t)a.storms,
+        "time_steps", (json_int_t)a.time_steps, "time_stepped_s", a.time_stepped, "promises_kept",
+        (int)a.promises_kept);
     if (!a.promises_kept) json_object_set_new(audit, "broken", json_string(a.broken));
     json_t *recording = s->recording ? json_string(s->recording) : json_null();
     char hash[20];
@@ -180,6 +182,9 @@ static int print_table(const simulation *s, const char *status, double wall) {
     printf("  %-24s %.3g\n", "momentum error", a.momentum_error);
     printf("  %-24s %.3g\n", "complementarity residual", a.complementarity_residual);
     printf("  %-24s %.3g m (promised: %.3g m)\n", "constraint error", a.constraint_error, a.constraint_limit);
+    if (a.storms > 0)
+        printf("  %-24s %.3g s, in %lld steps (events came too thick %lld times)\n", "stepped in time",
+               a.time_stepped, (long long)a.time_steps, (long long)a.storms);
     if (a.numerical_loss != 0)
         printf("  %-24s %.3g of the largest energy, by time stepping\n", "numerical loss", a.numerical_loss);
     printf("  %-24s %s\n", "promises", a.promises_kept ? "kept" : a.broken);

@@ -494,6 +494,7 @@ abut_status abut_recorder_finish(abut_recorder *r, const abut_sim *run, const ch
     if (status == ABUT_OK)
         status = set_meta_number(r, "complementarity_residual", a.complementarity_residual, error);
     if (status == ABUT_OK) status = set_meta_number(r, "constraint_error_m", a.constraint_error, error);
+    if (status == ABUT_OK) status = set_meta_number(r, "time_stepped_s", a.time_stepped, error);
     if (status == ABUT_OK) status = set_meta(r, "promises_kept", a.promises_kept ? "true" : "false", error);
     if (status == ABUT_OK) status = record_execute(r->db, r->path, "COMMIT; BEGIN", error);
     return status;

@@ -256,7 +256,7 @@ abut_status exact_correct_positions(exact *x, double time, abut_error *error);
 /* ---- exact_storm.c */
 /* Counts a step of the exact clock that moved time by `advanced`; true when the group is to be stepped. */
 bool exact_storm_counts(exact *x, double advanced);
-abut_status exact_storm_begin(exact *x, abut_error *error);
+void exact_storm_begin(exact *x);
 abut_status exact_time_step(exact *x, abut_error *error);
 
 /* ---- exact_time_step.c */

@@ -69,6 +69,35 @@ static bool add_account(abut_sim *run, const run_account *a) {
     return true;
 }
 
+/* The notice of the first storm of a run: the earliest of the frame. */
+static void tell_storm(abut_sim *run) {
+    const run_account *first = NULL;
+    for (int64_t i = 0; i < run->account_count; i++) {
+        const run_account *a = &run->accounts.data[i];
+        if (a->storms > 0 && (!first || a->first_storm < first->first_storm)) first = a;
+    }
+    if (!first || run->state->storms > 0) return;
+    int who = first->storm_body;
+    log_write(
+        &run->context, ABUT_LOG_INFO,
+        "notice: at t = %.9g s events come too thick around `%s`: it and what it touches are stepped in "
+        "time for a while, to first order; the summary says for how long in all",
+        first->first_storm, run->model->bodies[who].name);
+}
+
+/* Groups that are stepped at the same time count once. */
+static void add_storms(abut_sim *run) {
+    run_state *s = run->state;
+    double longest = 0;
+    tell_storm(run);
+    for (int64_t i = 0; i < run->account_count; i++) {
+        const run_account *a = &run->accounts.data[i];
+        s->storms += a->storms, s->time_steps += a->time_steps;
+        longest = fmax(longest, a->time_stepped);
+    }
+    s->time_stepped += longest;
+}
+
 abut_status run_add_accounts(abut_sim *run, abut_error *error) {
     for (int64_t i = 0; i < run->account_count; i++) {
         const run_account *a = &run->accounts.data[i];
@@ -78,6 +107,7 @@ abut_status run_add_accounts(abut_sim *run, abut_error *error) {
     }
     for (int64_t i = 0; i < run->account_count; i++)
         if (!add_account(run, &run->accounts.data[i])) return fail_memory(error);
+    add_storms(run);
     return ABUT_OK;
 }
 

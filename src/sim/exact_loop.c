@@ -429,8 +429,8 @@ static abut_status step_or_storm(exact *x, abut_error *error) {
         status = x->time == start ? exact_place(x, start, x->y, error) : ABUT_OK;
         x->confused = true;
     }
-    if (status != ABUT_OK || !exact_storm_counts(x, x->time - start)) return status;
-    return exact_storm_begin(x, error);
+    if (status == ABUT_OK && exact_storm_counts(x, x->time - start)) exact_storm_begin(x);
+    return status;
 }
 
 abut_status exact_advance(exact *x, abut_error *error) {

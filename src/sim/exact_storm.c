@@ -12,7 +12,7 @@
  * method takes is counted apart (exact_balance.c).  After some steps the exact clock tries again; each storm
  * that follows soon is given twice as many.
  *
- * The run says so: an event `time-stepping` where it begins, with the number of steps. */
+ * The run says so: a notice at the first storm, and the audit counts storms, steps and simulated time. */
 #include "sim/exact.h"
 
 enum { FIRST_STEPS = 8, MOST_STEPS = 512, HALVINGS = 6 };
@@ -47,17 +47,17 @@ bool exact_storm_counts(exact *x, double advanced) {
     return x->confused;
 }
 
-abut_status exact_storm_begin(exact *x, abut_error *error) {
+void exact_storm_begin(exact *x) {
     x->storm = 0, x->frame_steps = 0, x->confused = false;
     x->result.residual = 0; /* of forces that were given up and move nothing */
     step_pace *p = &x->pace;
     bool again = p->stepped > 0 && x->time - p->calm_since < 20 * p->stepped * step_of(x);
     p->stepped = again ? fmin(2 * p->stepped, MOST_STEPS) : FIRST_STEPS + (double)x->contacts.count;
     p->steps_left = p->stepped;
-    abut_event e = {.kind = ABUT_EVENT_TIME_STEPPING, .body = {-1, -1}, .count = (int)p->stepped};
-    if (x->contacts.count > 0)
-        e.body[0] = x->bodies[x->contacts.data[0].a], e.body[1] = x->bodies[x->contacts.data[0].b];
-    return exact_emit(x, e, error);
+    run_account *account = x->account;
+    if (account->storms++ > 0) return;
+    account->first_storm = x->time;
+    account->storm_body = x->bodies[0];
 }
 
 /* ---- a step, and whether it may stay */
@@ -162,6 +162,7 @@ abut_status exact_time_step(exact *x, abut_error *error) {
     if (status != ABUT_OK) return status;
     exact_count_moved(x, x->time - start);
     x->pace.steps_left--, x->account->steps++;
+    x->account->time_steps++, x->account->time_stepped += x->time - start;
     x->account->work += flow.work, x->account->dissipated += flow.dissipated;
     x->account->numerical += energy + flow.work - flow.dissipated - exact_energy(x);
     status = exact_settle_step(x, &known, error);

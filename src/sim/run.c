@@ -263,6 +263,9 @@ abut_audit abut_sim_audit(const abut_sim *run) {
                     .constraint_limit = t->touching,
                     .energy_limit = 1e-6,
                     .numerical_loss = s->largest_energy > 0 ? s->numerical / s->largest_energy : 0,
+                    .storms = s->storms,
+                    .time_steps = s->time_steps,
+                    .time_stepped = s->time_stepped,
                     .promises_kept = true};
     struct {
         double value, limit;

@@ -14,7 +14,7 @@
 #include "dynamics/forces.h"
 #include "sim/model.h"
 
-enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 5 };
+enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 6 };
 
 /* Memory of a touching place: which features, and what friction did there last. */
 typedef struct touch {
@@ -55,6 +55,8 @@ typedef struct run_state {
     vec3 start_momentum;
     vec3 impulse; /* of gravity and all contacts with immovable bodies, for the momentum balance */
     double deepest_overlap, residual, constraint_error, energy_error, momentum_error;
+    int64_t storms, time_steps; /* exact_storm.c */
+    double time_stepped;
     int32_t body_count, hinge_count, touch_count, touch_capacity;
 } run_state;
 
@@ -83,6 +85,10 @@ typedef struct run_account {
     double deepest_overlap, residual, constraint_error, momentum_error; /* largest */
     int64_t steps;
     int64_t evaluations; /* of accelerations */
+    int64_t storms, time_steps;
+    double time_stepped;
+    double first_storm; /* when, and a body of the group */
+    int storm_body;
     abut_status status;
     abut_error error;
 } run_account;

@@ -35,7 +35,7 @@ static void test_every_solver_holds_a_stack(void **state) {
         }
         abut_audit audit = abut_sim_audit(t.sim);
         assert_true(!exact || audit.complementarity_residual <= 1e-9);
-        assert_int_equal(abut_sim_event_count(t.sim, ABUT_EVENT_TIME_STEPPING), 0);
+        assert_int_equal(audit.storms, 0);
         if (audit.promises_kept || exact) {
             finish(&t);
         } else { /* what is said to be broken is the accuracy of the solver */

@@ -74,8 +74,7 @@ static void throw(const thrown *c) {
     print_message("%s: deepest %.2g epsilon, energy %.2g, %d impacts, %d borders, %d time stepping\n",
                   c->cage, -deepest / epsilon, audit.energy_error,
                   (int)abut_sim_event_count(sim, ABUT_EVENT_IMPACT),
-                  (int)abut_sim_event_count(sim, ABUT_EVENT_PATCH_CROSSED),
-                  (int)abut_sim_event_count(sim, ABUT_EVENT_TIME_STEPPING));
+                  (int)abut_sim_event_count(sim, ABUT_EVENT_PATCH_CROSSED), (int)audit.storms);
     if (!audit.promises_kept) fail_msg("%s: %s", c->cage, audit.broken);
     assert_true(abut_sim_event_count(sim, ABUT_EVENT_IMPACT) > 0);
     assert_true(-deepest <= epsilon);
