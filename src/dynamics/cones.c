@@ -17,8 +17,10 @@ typedef struct assembly {
 
 static bool bilateral(const group_system *s, int i) { return isinf(s->lo[i]) && isinf(s->hi[i]); }
 
-/* Only tangential friction, unbounded rows and rows with the bound 0 from below. */
+/* Only tangential friction at points, unbounded rows and rows with the bound 0 from below. */
 bool cones_know(const group_system *s) {
+    for (int i = 0; i < s->face_count; i++)
+        if (s->faces[i].face->mode == FRICTION_SLIP) return false;
     for (int k = 0; k < s->cone_count; k++)
         if (s->cones[k].kind != CONE_FRICTION && s->cones[k].mode != FRICTION_FREE) return false;
     for (int i = 0; i < s->count; i++)

@@ -3,7 +3,7 @@
 
 #include "abut/complementarity.h"
 #include "dynamics/coulomb.h"
-
+#include "dynamics/face.h"
 #include "dynamics/share.h"
 
 forces_config forces_default_config(void) { return (forces_config){.slip_speed = 1e-9, .tolerance = 1e-9}; }
@@ -133,30 +133,46 @@ static int most_pushed(const group_system *s, const system_solution *sol) {
     return worst;
 }
 
+enum { PRESSED_ROUNDS = 30 };
+
+/* Builds and solves, again while the loads press other parts of the faces than was taken for granted (Newton's
+ * method for those parts: numerics as in pressure_fit). */
+static abut_status build_and_solve(group *g, const forces_config *config, const group_scratch *scratch,
+                                   group_system *s, system_solution *sol, abut_error *error) {
+    arena *a = scratch->arena;
+    spatial *base = arena_alloc(a, (size_t)g->body_count + 1, sizeof(spatial));
+    if (!base) return fail_memory(error);
+    group_free_accelerations(g, base);
+    system_config build = {.level = SYSTEM_FORCES, .base = base, .slip_speed = config->slip_speed};
+    for (int round = 0;; round++) {
+        bool memory = true;
+        abut_status status = system_build(g, &build, a, s, error);
+        if (status != ABUT_OK) return status;
+        *sol = (system_solution){.state = arena_alloc(a, (size_t)s->count + 1, 1)};
+        if (!sol->state) return fail_memory(error);
+        recall_states(s, sol->state);
+        status = system_solve(s, config->tolerance, config->budget, scratch, sol, error);
+        bool again = status == ABUT_OK && round < PRESSED_ROUNDS &&
+                     face_pressed_changed(s, sol->z, a, &memory);
+        if (!memory) return fail_memory(error);
+        if (!again) return status;
+    }
+}
+
 abut_status forces_solve(group *g, const forces_config *config, const group_scratch *scratch,
                          spatial *accelerations, contact_load *loads, double *multipliers,
                          forces_result *result, abut_error *error) {
     arena *a = scratch->arena;
     arena_mark mark = arena_save(a);
     group_system s;
-    spatial *base = arena_alloc(a, (size_t)g->body_count + 1, sizeof(spatial));
-    abut_status status = base ? ABUT_OK : fail_memory(error);
-    if (base) group_free_accelerations(g, base);
-    system_config build = {.level = SYSTEM_FORCES, .base = base, .slip_speed = config->slip_speed};
-    if (status == ABUT_OK) status = system_build(g, &build, a, &s, error);
-
     system_solution sol = {0};
+    abut_status status = build_and_solve(g, config, scratch, &s, &sol, error);
     double *z = NULL;
     bool *determined = NULL;
     if (status == ABUT_OK) {
-        sol.state = arena_alloc(a, (size_t)s.count + 1, 1);
         z = arena_alloc(a, (size_t)s.count + 1, sizeof(double));
         determined = arena_alloc(a, (size_t)s.count + 1, 1);
-        if (!sol.state || !z || !determined) status = fail_memory(error);
-    }
-    if (status == ABUT_OK) {
-        recall_states(&s, sol.state);
-        status = system_solve(&s, config->tolerance, config->budget, scratch, &sol, error);
+        if (!z || !determined) status = fail_memory(error);
     }
     if (status == ABUT_OK) status = distribute(&s, &sol, config, a, z, determined, error);
     if (status == ABUT_OK) {
@@ -167,6 +183,7 @@ abut_status forces_solve(group *g, const forces_config *config, const group_scra
                                   .worst = -1};
         memcpy(accelerations, sol.x, (size_t)g->body_count * sizeof(spatial));
         read_loads(&s, &sol, z, config->distribute ? determined : NULL, loads, multipliers);
+        if (!face_read_loads(&s, z, !config->no_margins, a, loads)) status = fail_memory(error);
         if (result->outcome == FORCES_SOLVED) {
             remember_states(&s, &sol, config->tolerance);
             result->worst = config->no_margins ? -1 : worst_margin(loads, g->contact_count);
@@ -187,6 +204,7 @@ static bool classify(const group *g, group_contact *c, cone_kind kind, double sl
     const abut_friction *f = &c->friction;
     vec3 n = c->point.normal, spin = group_contact_spin(g, c), speed = vec3_zero();
     double coefficient = 0;
+    if (kind == CONE_FRICTION && c->face > 0) return false; /* the face chooses (face.h) */
     switch (kind) {
     case CONE_FRICTION: speed = group_contact_slip(g, c), coefficient = fmax(f->stick, f->slide); break;
     case CONE_ROLLING: speed = vec3_axpy(spin, -vec3_dot(spin, n), n), coefficient = f->rolling; break;
@@ -200,9 +218,10 @@ static bool classify(const group *g, group_contact *c, cone_kind kind, double sl
     return coefficient > 0 && !fast;
 }
 
-abut_status forces_choose(group *g, const forces_config *config, const group_scratch *scratch,
-                          spatial *accelerations, contact_load *loads, double *multipliers,
-                          forces_result *result, abut_error *error) {
+/* All modes but those of faces. */
+static abut_status choose_points(group *g, const forces_config *config, const group_scratch *scratch,
+                                 spatial *accelerations, contact_load *loads, double *multipliers,
+                                 forces_result *result, abut_error *error) {
     arena *a = scratch->arena;
     arena_mark mark = arena_save(a);
     spatial *base = arena_alloc(a, (size_t)g->body_count + 1, sizeof(spatial));
@@ -235,4 +254,13 @@ abut_status forces_choose(group *g, const forces_config *config, const group_scr
     if (any && sol.outcome == SYSTEM_BUDGET && result->outcome == FORCES_SOLVED)
         result->outcome = FORCES_BUDGET;
     return status;
+}
+
+abut_status forces_choose(group *g, const forces_config *config, const group_scratch *scratch,
+                          spatial *accelerations, contact_load *loads, double *multipliers,
+                          forces_result *result, abut_error *error) {
+    if (g->face_count > 0)
+        return face_choose(g, config, scratch, choose_points, accelerations, loads, multipliers, result,
+                           error);
+    return choose_points(g, config, scratch, accelerations, loads, multipliers, result, error);
 }

@@ -4,6 +4,7 @@
 #define DYNAMICS_GROUP_H
 
 #include "contact/contact.h"
+#include "dynamics/pressure.h"
 #include "dynamics/row.h"
 
 typedef struct abut_lcp_solver abut_lcp_solver; /* abut/complementarity.h */
@@ -17,6 +18,7 @@ typedef struct group_contact {
     contact_point point;
     double restitution;
     abut_friction friction;
+    int face; /* of the group, from 1, whose friction is that of a pressure over its area; 0: none */
 
     /* memory: chosen by forces_choose, kept by the caller while the mode lasts */
     friction_mode mode;     /* of the tangential motion */
@@ -36,6 +38,24 @@ typedef struct group_contact {
     vec3 anchor_a, anchor_b; /* body axes, from the centre of mass; of the ground: world */
 } group_contact;
 
+/* A face contact that presses over its area (dynamics/face.h).  Its places are contacts of the group that name
+ * it, with its mode; they carry the normal forces.  x = (p - point.at) . axis / size on its border. */
+typedef struct group_face {
+    int a, b;
+    contact_point point; /* at the centroid; the place moves with a */
+    vec3 axis[2];        /* axis[0] x axis[1] = normal */
+    double size;         /* metres */
+    const border_piece *pieces;
+    int piece_count;
+    abut_friction friction;
+    double slow; /* m/s: a face that stuck and is slower may stick again */
+
+    /* memory */
+    friction_mode mode;
+    double along[3]; /* unit: the twist (v_x, v_y, w size) of the slip, while it is too slow to tell */
+    double line[3];  /* pressed where line . (1, x, y) >= 0 */
+} group_face;
+
 typedef struct group {
     int body_count;
     const motion *motions;
@@ -47,6 +67,8 @@ typedef struct group {
     uint8_t *row_states; /* memory, abut_lcp_state of each row, or NULL */
     int contact_count;
     group_contact *contacts;
+    int face_count;
+    group_face *faces;
     int method; /* abut_lcp_method of problems without slip: 0 exact; another solves each from scratch, for
                    comparison, and an approximate one ends with a budget outcome and says its residual */
 } group;

@@ -1,5 +1,6 @@
 /* Building the system of a group (see system.h). */
 #include "dynamics/system.h"
+#include "dynamics/face.h"
 
 /* ---- cones */
 
@@ -24,15 +25,17 @@ static void add_cones(group_system *s, int index, double slip_speed) {
     group_tangents(n, &t1, &t2);
     double twist_sign = fabs(along_n) > slowest ? along_n : c->spin_along;
     const abut_friction *f = &c->friction;
-    add_cone(s, (cone){index,
-                       CONE_FRICTION,
-                       2,
-                       {t1, t2},
-                       f->stick,
-                       f->slide,
-                       c->mode,
-                       direction(group_contact_slip(s->g, c), slowest, c->slip_along, n),
-                       -1});
+    bool by_face = c->face > 0 && s->level == SYSTEM_FORCES;
+    if (!by_face)
+        add_cone(s, (cone){index,
+                           CONE_FRICTION,
+                           2,
+                           {t1, t2},
+                           f->stick,
+                           f->slide,
+                           c->mode,
+                           direction(group_contact_slip(s->g, c), slowest, c->slip_along, n),
+                           -1});
     add_cone(s, (cone){index,
                        CONE_ROLLING,
                        2,
@@ -72,7 +75,7 @@ vec3 system_cone_force(const group_system *s, const cone *k, const double *z) {
 
 /* ---- unknowns */
 
-static int add_unknown(group_system *s, row r, double offset) {
+int system_add_unknown(group_system *s, row r, double offset) {
     int i = s->count++;
     s->rows[i] = r, s->offset[i] = offset, s->lo[i] = r.lo, s->hi[i] = r.hi;
     return i;
@@ -85,7 +88,7 @@ static void add_group_rows(group_system *s) {
         bool impulses = s->level == SYSTEM_IMPULSES, motor = isfinite(r->lo) && isfinite(r->hi);
         s->row_of[i] = -1;
         if (motor && (impulses || r->lo == r->hi)) continue; /* no impulse; a known force */
-        s->row_of[i] = add_unknown(s, *r, impulses ? -r->rate : r->drift - r->acceleration);
+        s->row_of[i] = system_add_unknown(s, *r, impulses ? -r->rate : r->drift - r->acceleration);
     }
 }
 
@@ -96,7 +99,7 @@ static void add_contact(group_system *s, int index, const system_config *config)
     double offset = config->normal_offset       ? config->normal_offset[index]
                     : s->level == SYSTEM_FORCES ? n.drift
                                                 : 0;
-    s->normal_of[index] = add_unknown(s, n, offset);
+    s->normal_of[index] = system_add_unknown(s, n, offset);
     int first = s->cone_count;
     add_cones(s, index, config->slip_speed);
     for (int k = first; k < s->cone_count; k++) {
@@ -105,7 +108,7 @@ static void add_contact(group_system *s, int index, const system_config *config)
         if (law->mode != FRICTION_STICK) continue;
         for (int i = 0; i < law->dimension; i++) {
             row r = system_cone_row(s, law, law->axis[i]);
-            int at = add_unknown(s, r, system_cone_offset(s, &r));
+            int at = system_add_unknown(s, r, system_cone_offset(s, &r));
             if (i == 0) law->first = at;
         }
     }
@@ -121,6 +124,7 @@ static void make_columns(group_system *s) {
         column->ja = spatial_axpy(column->ja, -law->slide, r.ja);
         column->jb = spatial_axpy(column->jb, -law->slide, r.jb);
     }
+    face_add_to_columns(s);
 }
 
 /* Known multipliers (lo = hi) are forces like any other. */
@@ -152,7 +156,8 @@ static abut_status check_finite(const group_system *s, abut_error *error) {
 
 abut_status system_build(const group *g, const system_config *config, arena *scratch, group_system *out,
                          abut_error *error) {
-    size_t most = (size_t)g->row_count + 6 * (size_t)g->contact_count + 1, bodies = (size_t)g->body_count + 1;
+    size_t most = (size_t)g->row_count + 6 * (size_t)g->contact_count + 3 * (size_t)g->face_count + 1;
+    size_t bodies = (size_t)g->body_count + 1;
     *out = (group_system){.g = g, .level = config->level, .symmetric = true};
     out->rows = arena_alloc(scratch, most, sizeof(row));
     out->offset = arena_alloc(scratch, most, sizeof(double));
@@ -173,6 +178,8 @@ abut_status system_build(const group *g, const system_config *config, arena *scr
         out->normal_of[i] = -1;
         if (!config->part || config->part[i]) add_contact(out, i, config);
     }
+    if (config->level == SYSTEM_FORCES && !face_make_laws(out, config->slip_speed, scratch))
+        return fail_memory(error);
     out->columns = out->rows;
     if (!out->symmetric) {
         out->columns = arena_alloc(scratch, (size_t)out->count + 1, sizeof(row));

@@ -11,7 +11,7 @@
  * friction hangs on its normal force: C = n - mu_slide d, and the system is no longer symmetric.
  *
  * unknowns, in this order:   rows of the group with lo < hi | per contact: normal, then the sticking
- * directions
+ * directions | per sticking face: two directions and the spin
  *
  * A cone is one law of friction at one contact: the tangential force (2 directions), the rolling torque (2)
  * or the spinning torque (1), bounded by a coefficient times the normal force. */
@@ -35,6 +35,16 @@ typedef struct cone {
     int first;  /* STICK: its first unknown; -1 */
 } cone;
 
+/* The law of a face (dynamics/face.h), at the level of forces. */
+typedef struct face_law {
+    const group_face *face;
+    row axis[3]; /* of (F_x, F_y, torque / size) */
+    int first;   /* STICK: its first unknown, of three; -1 */
+    double slip[3];        /* SLIP: unit twist */
+    double friction[3][3]; /* SLIP: the wrench of friction is -slide friction (N, N x, N y) */
+    double moments[3][3];  /* of the pressed part */
+} face_law;
+
 typedef struct group_system {
     const group *g;
     system_level level;
@@ -47,6 +57,8 @@ typedef struct group_system {
     int *normal_of; /* contact -> unknown of its normal, -1 where it takes no part */
     cone *cones;
     int cone_count;
+    face_law *faces;
+    int face_count; /* 0 for impulses: they act at the vertices */
 } group_system;
 
 typedef struct system_config {
@@ -60,6 +72,9 @@ typedef struct system_config {
 
 abut_status system_build(const group *g, const system_config *config, arena *scratch, group_system *out,
                          abut_error *error);
+
+/* Another unknown; its number.  For system_build and what it calls. */
+int system_add_unknown(group_system *s, row r, double offset);
 
 /* x = base + M^-1 C^T z */
 void system_apply(const group_system *s, const double *z, spatial *x);

@@ -8,27 +8,6 @@ static const contact_shape *shape_of(const exact *x, int local) {
     return &x->model->bodies[x->bodies[local]].shape;
 }
 
-/* The faces that lie on each other at a touch; -1 where there is none. */
-static void faces_of(const exact *x, int64_t place, int32_t faces[2]) {
-    const group_contact *c = &x->contacts.data[place];
-    const near_pair *p = &x->touches.data[place].pair;
-    vec3 n = c->point.normal;
-    faces[0] = flat_face(shape_of(x, c->a), p->fa, quat_unrotate(x->motions[c->a].rotation, vec3_neg(n)));
-    faces[1] = flat_face(shape_of(x, c->b), p->fb, quat_unrotate(x->motions[c->b].rotation, n));
-}
-
-/* Places of one region: the same two bodies, one normal, one plane, the same faces. */
-static bool same_region(const exact *x, int64_t i, int64_t j) {
-    const group_contact *c = &x->contacts.data[i], *d = &x->contacts.data[j];
-    if (c->a != d->a || c->b != d->b || vec3_distance(c->point.normal, d->point.normal) > 1e-5) return false;
-    if (fabs(vec3_dot(c->point.normal, vec3_sub(c->point.at, d->point.at))) >
-        16 * x->model->tolerance.touching)
-        return false;
-    int32_t f[2], g[2];
-    faces_of(x, i, f), faces_of(x, j, g);
-    return f[0] == g[0] && f[1] == g[1];
-}
-
 /* Twice the signed area of the triangle, seen along n. */
 static double turn(vec3 n, vec3 a, vec3 b, vec3 c) { return vec3_triple(n, vec3_sub(b, a), vec3_sub(c, a)); }
 
@@ -85,7 +64,7 @@ static bool fill_region(exact *x, int64_t first, bool *taken, region *r) {
     if (!points || !touches || !order || !stack || !r->points || !r->normals || !r->forces) return false;
     for (int64_t i = first; i < n; i++) {
         const group_contact *c = &x->contacts.data[i];
-        if (taken[i] || !same_region(x, first, i)) continue;
+        if (taken[i] || !exact_same_region(x, first, i)) continue;
         taken[i] = true;
         touches[r->count] = (int)i;
         points[r->count++] = c->point.at;
@@ -111,7 +90,7 @@ static bool measure_region(exact *x, int64_t first, const region *r, abut_contac
     const motion *ma = &x->motions[c->a], *mb = &x->motions[c->b];
     int32_t faces[2];
     double hull = out->area;
-    faces_of(x, first, faces);
+    exact_faces_of(x, first, faces);
     if (faces[0] < 0 || faces[1] < 0) return true;
     out->entity[0] = (abut_entity){ABUT_ENTITY_FACE, faces[0]};
     out->entity[1] = (abut_entity){ABUT_ENTITY_FACE, faces[1]};

@@ -6,6 +6,7 @@
  *   exact_loop.c      the loop of a group: touch, impact, choose, integrate, find the event, correct
  *   exact_near.c      near pairs for a window of time
  *   exact_touch.c     the touching set
+ *   exact_face.c      touches of one face contact, and their area where it presses uniformly
  *   exact_forces.c    accelerations at a state: wrenches, rows, contacts, the complementarity problem
  *   exact_events.c    the first event on the dense output of a step
  *   exact_impact.c    impacts and impulses without impact
@@ -20,6 +21,7 @@
 #ifndef SIM_EXACT_H
 #define SIM_EXACT_H
 
+#include "contact/flat.h"
 #include "contact/smooth.h"
 #include "dynamics/impact.h"
 #include "dynamics/project.h"
@@ -59,6 +61,15 @@ typedef struct exact_touch {
     bool fresh;     /* it did not touch before */
 } exact_touch;
 
+/* A face contact that presses over its area, beside its group_face. */
+typedef struct exact_face {
+    int32_t faces[2];
+    int64_t first;       /* touch */
+    int64_t first_piece; /* of its border */
+    vec3 start_slip;     /* at the start of the step, at the first touch, */
+    double start_spin;   /* along the normal: friction keeps this side through zero slip */
+} exact_face;
+
 typedef struct rolling rolling; /* sim/rolling.h */
 
 typedef struct exact {
@@ -95,6 +106,12 @@ typedef struct exact {
     ARRAY(exact_touch) touches;
     ARRAY(group_contact) contacts; /* parallel to touches */
     ARRAY(contact_load) loads;     /* parallel to touches, of the last evaluation */
+
+    ARRAY(group_face) faces;       /* of the group, where a material presses uniformly */
+    ARRAY(exact_face) face_places; /* parallel to faces */
+    ARRAY(border_piece) face_pieces;
+    flat_border face_border; /* scratch */
+    bool faces_stale;        /* the touching set has changed since touches were put together to faces */
 
     row *rows; /* of the last evaluation */
     int row_count, row_capacity;
@@ -165,6 +182,23 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
 /* The right-hand side for the integrator. */
 abut_status exact_derivative(void *user, double time, const double *y, double *dydt);
 abut_status exact_evaluate_contacts(exact *x, abut_error *error);
+
+/* ---- exact_face.c */
+/* The faces that lie on each other at a touch; -1 where there is none. */
+void exact_faces_of(const exact *x, int64_t place, int32_t faces[2]);
+/* Touches of one region: the same two bodies, one normal, one plane, the same faces. */
+bool exact_same_region(const exact *x, int64_t i, int64_t j);
+/* The faces at the placed state, after the contacts were evaluated. */
+abut_status exact_update_faces(exact *x, abut_error *error);
+void exact_free_faces(exact *x);
+/* At the start of a step: in which direction the faces slip. */
+void exact_face_remember(exact *x);
+/* Slip of the face of a touch, at its place p, along that direction: an inner product of twists. */
+double exact_face_slip(const exact *x, int64_t item, const contact_point *p);
+/* Whether the touch is the one that stands for its face. */
+bool exact_face_is_first(const exact *x, int64_t item);
+/* The slip of the face of a touch ended. */
+void exact_face_sticks(exact *x, int64_t item);
 
 /* ---- exact_near.c */
 /* Near pairs for a step from now of at most *limit, which is cut to what they hold for. */

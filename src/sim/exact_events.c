@@ -90,7 +90,8 @@ static bool probe_slip(exact *x, int64_t item, double t, sample *s) {
     bool faces;
     if (place_two(x, t, c->a, c->b, NULL) != ABUT_OK || !exact_near_at(x, &n, &p, &faces)) return false;
     vec3 u = contact_slip(&p, &x->motions[c->a], &x->motions[c->b]);
-    s->t = t, s->g = vec3_dot(u, place->slip_start), s->rate = NAN;
+    s->t = t, s->g = c->face > 0 ? exact_face_slip(x, item, &p) : vec3_dot(u, place->slip_start);
+    s->rate = NAN;
     return true;
 }
 
@@ -370,6 +371,7 @@ static void find_leaves(exact *x, double t0, double t1, exact_event *best) {
 static void find_sticks(exact *x, double t0, double t1, exact_event *best) {
     for (int64_t i = 0; i < x->contacts.count; i++) {
         if (x->contacts.data[i].mode != FRICTION_SLIP) continue;
+        if (x->contacts.data[i].face > 0 && !exact_face_is_first(x, i)) continue;
         sample a, b, root;
         if (!probe_slip(x, i, t0, &a) || !probe_slip(x, i, t1, &b) || b.g > 0) continue;
         if (a.g <= 0) { /* slip that has just begun starts at zero */

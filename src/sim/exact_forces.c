@@ -202,7 +202,7 @@ abut_status exact_evaluate_contacts(exact *x, abut_error *error) {
                 c->slip_along = vec3_scale(u, (vec3_dot(u, t->slip_start) < 0 ? -1 : 1) / speed);
         }
     }
-    return ABUT_OK;
+    return exact_update_faces(x, error);
 }
 
 /* ---- powers of constraint forces */
@@ -246,6 +246,8 @@ static group make_group(exact *x) {
                    .row_states = x->row_states,
                    .contact_count = (int)x->contacts.count,
                    .contacts = x->contacts.data,
+                   .face_count = (int)x->faces.count,
+                   .faces = x->faces.data,
                    .method = (int)x->model->world.solver};
 }
 

@@ -140,6 +140,7 @@ static abut_status begin_group(exact *x, const exact_plan *p, int number, run_la
                                abut_error *error) {
     abut_sim *run = p->run;
     *x = (exact){.run = run, .model = run->model, .arena = &lane->scratch, .time = run->state->time};
+    x->faces_stale = true;
     x->scratch = (group_scratch){&lane->scratch, lane->lcp};
     x->local_of = lane->local_of;
     if (!allocate(x, p, number)) return fail_memory(error);
@@ -165,6 +166,7 @@ void exact_free(exact *x) {
     array_free(context, &x->touches);
     array_free(context, &x->contacts);
     array_free(context, &x->loads);
+    exact_free_faces(x);
     if (x->integrator_ready) ode_free(&x->integrator);
     rolling_free(x->rolling);
 }

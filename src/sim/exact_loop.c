@@ -203,6 +203,7 @@ static abut_status handle(exact *x, exact_event e, abut_error *error) {
     if (e.kind == EXACT_STICKS) { /* the slip ended: its direction is no longer known, and it may stick */
         x->contacts.data[e.item].mode = FRICTION_STICK;
         x->contacts.data[e.item].anchored = false;
+        exact_face_sticks(x, e.item);
     }
     bool crossed = false;
     if (e.kind == EXACT_LEAVES) {
@@ -315,6 +316,7 @@ static void remember_slip(exact *x) {
         x->touches.data[i].slip_start =
             speed > 1e-9 * (1 + x->speed) ? vec3_scale(u, 1 / speed) : c->slip_along;
     }
+    exact_face_remember(x);
 }
 
 abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error) {
@@ -354,6 +356,8 @@ static abut_status step(exact *x, abut_error *error) {
     if (status != ABUT_OK) return status;
     if (!x->marked) exact_mark_touching(x, false);
     x->marked = false;
+    status = exact_update_faces(x, error);
+    if (status != ABUT_OK) return status;
     remember_slip(x);
     exact_pack(x, x->y);
     x->error = error;

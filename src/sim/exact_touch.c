@@ -70,13 +70,14 @@ bool exact_bounces(const exact *x, const exact_near *n) {
 
 bool exact_add_touch(exact *x, exact_near *n) {
     contact_point p;
-    n->touching = true;
+    n->touching = x->faces_stale = true;
     exact_near_move(x, n);
     return !exact_near_at(x, n, &p, NULL) || add_touch(x, n, &p, -1);
 }
 
 abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_error *error) {
     int64_t old_count = x->contacts.count;
+    x->faces_stale = true;
     for (int64_t i = 0; i < old_count; i++) {
         exact_near n = {.a = x->contacts.data[i].a, .b = x->contacts.data[i].b};
         contact_point p;
@@ -110,6 +111,7 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
 /* Keeps the touches for which keep[i] is set. */
 void exact_keep_touches(exact *x, const bool *kept) {
     int64_t count = 0;
+    x->faces_stale = true;
     for (int64_t i = 0; i < x->contacts.count; i++) {
         if (!kept[i]) continue;
         x->contacts.data[count] = x->contacts.data[i];

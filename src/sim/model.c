@@ -320,7 +320,8 @@ static model_material combine(const abut_material_def *a, const abut_material_de
     const abut_friction *f = &a->friction, *g = &b->friction;
     return (model_material){fmax(a->restitution, b->restitution),
                             {sqrt(f->stick * g->stick), sqrt(f->slide * g->slide),
-                             sqrt(f->rolling * g->rolling), sqrt(f->spinning * g->spinning)}};
+                             sqrt(f->rolling * g->rolling), sqrt(f->spinning * g->spinning)},
+                            a->uniform_pressure || b->uniform_pressure};
 }
 
 static bool material_is_sane(double restitution, const abut_friction *f) {
@@ -342,6 +343,7 @@ static abut_status make_materials(abut_model *m, const abut_world_def *w, abut_e
                             "material `%s`: restitution lies between 0 and 1, friction is not negative",
                             a->name ? a->name : "default");
             m->pairs[i * n + j] = combine(a, b);
+            m->uniform_pressure |= m->pairs[i * n + j].uniform_pressure;
         }
     for (int k = 0; k < w->pair_count; k++) {
         const abut_pair_def *p = &w->pairs[k];
@@ -349,7 +351,8 @@ static abut_status make_materials(abut_model *m, const abut_world_def *w, abut_e
         if (i < 0 || j < 0 || i >= n || j >= n || !material_is_sane(p->restitution, &p->friction))
             return fail(error, ABUT_INVALID,
                         "material pair %d: the materials must exist, restitution lie between 0 and 1", k);
-        m->pairs[i * n + j] = m->pairs[j * n + i] = (model_material){p->restitution, p->friction};
+        bool uniform = m->pairs[i * n + j].uniform_pressure;
+        m->pairs[i * n + j] = m->pairs[j * n + i] = (model_material){p->restitution, p->friction, uniform};
     }
     return ABUT_OK;
 }

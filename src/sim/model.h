@@ -46,6 +46,7 @@ typedef struct model_force {
 typedef struct model_material {
     double restitution;
     abut_friction friction;
+    bool uniform_pressure; /* set on one of the two */
 } model_material;
 
 struct abut_model {
@@ -60,6 +61,7 @@ struct abut_model {
     model_hinge *hinges;
     model_spring *springs;
     model_force *forces;
+    bool uniform_pressure; /* of any pair */
     model_material *pairs; /* (material_count + 1)^2, entry 0 is the default material */
 };
 
