@@ -62,7 +62,8 @@ static void multiply(const double a[3][3], const double x[3], double y[3]) {
     for (int i = 0; i < 3; i++) y[i] = a[i][0] * x[0] + a[i][1] * x[1] + a[i][2] * x[2];
 }
 
-/* friction = G M^-1: from the load to the coefficients of the pressure to its friction, on the pressed part. */
+/* friction = G M^-1: from the load to the coefficients of the pressure to its friction, on the pressed part.
+ */
 static bool make_friction(face_law *law, arena *scratch) {
     const group_face *f = law->face;
     double g[3][3], column[3];
@@ -178,7 +179,8 @@ bool face_pressed_changed(const group_system *s, const double *z, arena *scratch
         if (!pressure_solve3((const double(*)[3])s->faces[i].moments, load, k)) continue;
         if (presses_all(f, k)) k[0] = k[1] = k[2] = 0;
         for (int j = 0; j < 3; j++) size = fmax(size, fabs(k[j]));
-        for (int j = 0; j < 3; j++) k[j] = size > 0 ? k[j] / size : 0, moved = fmax(moved, fabs(k[j] - f->line[j]));
+        for (int j = 0; j < 3; j++)
+            k[j] = size > 0 ? k[j] / size : 0, moved = fmax(moved, fabs(k[j] - f->line[j]));
         if (moved <= 1e-12) continue;
         arena_mark mark = arena_save(scratch);
         border_piece *room = arena_alloc(scratch, BORDER_CLIPPED((size_t)f->piece_count), sizeof *room);
@@ -254,44 +256,55 @@ bool face_use(const group_face *f, const double load[3], const double wrench[3],
 
 /* ---- loads */
 
-/* A wrench of the face as the force and the torque of one of its places. */
-static void put_wrench(const group_face *f, vec3 at, const double wrench[3], contact_load *load) {
-    vec3 n = f->point.normal, force = vec3_axpy(vec3_scale(f->axis[0], wrench[0]), wrench[1], f->axis[1]);
-    double torque = wrench[2] * f->size - vec3_triple(n, vec3_sub(at, f->point.at), force);
-    load->friction = vec3_add(load->friction, force);
-    load->torque = vec3_axpy(load->torque, torque, n);
-}
-
-/* The places of a sticking face share its wrench in proportion to their normal forces. */
-static void read_stuck(const group_system *s, int face, const double *z, double total, double margin,
-                       contact_load *loads) {
-    const face_law *law = &s->faces[face];
-    for (int i = 0; i < s->g->contact_count; i++) {
-        if (s->g->contacts[i].face != face + 1 || s->normal_of[i] < 0) continue;
-        double part = total > 0 ? z[s->normal_of[i]] / total : 0, wrench[3];
-        for (int k = 0; k < 3; k++) wrench[k] = part * z[law->first + k];
-        put_wrench(law->face, s->g->contacts[i].point.at, wrench, &loads[i]);
-        loads[i].margin = fmin(loads[i].margin, margin);
+/* A wrench of the face as forces of its places: in proportion to `part` (which add up to 1), and for the
+ * torque that is left as turning about their middle, in proportion to the distance. */
+static void share_wrench(const group *g, int face, const double *part, const double wrench[3],
+                         contact_load *loads) {
+    const group_face *f = &g->faces[face];
+    vec3 n = f->point.normal, middle = vec3_zero();
+    vec3 force = vec3_axpy(vec3_scale(f->axis[0], wrench[0]), wrench[1], f->axis[1]);
+    double torque = wrench[2] * f->size, spread = 0;
+    int count = 0;
+    for (int i = 0; i < g->contact_count; i++) {
+        if (g->contacts[i].face != face + 1) continue;
+        vec3 arm = vec3_sub(g->contacts[i].point.at, f->point.at);
+        loads[i].friction = vec3_scale(force, part[i]);
+        torque -= part[i] * vec3_triple(n, arm, force);
+        middle = vec3_add(middle, arm), count++;
     }
+    middle = vec3_scale(middle, 1.0 / (count > 0 ? count : 1));
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < g->contact_count; i++) {
+            if (g->contacts[i].face != face + 1) continue;
+            vec3 arm = vec3_sub(vec3_sub(g->contacts[i].point.at, f->point.at), middle);
+            if (pass == 0)
+                spread += vec3_length2(arm);
+            else if (spread > 0)
+                loads[i].friction = vec3_axpy(loads[i].friction, torque / spread, vec3_cross(n, arm));
+        }
 }
 
 bool face_read_loads(const group_system *s, const double *z, bool margins, arena *scratch,
                      contact_load *loads) {
-    for (int i = 0; i < s->g->contact_count && s->face_count > 0; i++) {
-        const face_law *law = law_of(s, i, FRICTION_SLIP);
-        double wrench[3], normal = law ? z[s->normal_of[i]] : 0;
-        if (!law) continue;
-        unit_friction(law, s->g->contacts[i].point.at, wrench);
-        for (int k = 0; k < 3; k++) wrench[k] *= normal;
-        put_wrench(law->face, s->g->contacts[i].point.at, wrench, &loads[i]);
-    }
-    for (int i = 0; i < s->face_count; i++) {
-        const face_law *law = &s->faces[i];
-        double load[3], use = 0, q[3] = {0, 0, 0};
-        if (law->first < 0) continue;
-        load_of(s, i, z, load);
-        if (margins && !face_use(law->face, load, z + law->first, scratch, q, &use)) return false;
-        read_stuck(s, i, z, load[0], 1 - use + FORCES_ALLOWANCE, loads);
+    if (s->face_count == 0) return true;
+    const group *g = s->g;
+    double *part = arena_alloc(scratch, (size_t)g->contact_count + 1, sizeof *part);
+    if (!part) return false;
+    for (int face = 0; face < s->face_count; face++) {
+        const face_law *law = &s->faces[face];
+        double load[3], wrench[3] = {0, 0, 0}, use = 0, q[3] = {0, 0, 0};
+        load_of(s, face, z, load);
+        if (law->face->mode == FRICTION_SLIP) multiply((const double(*)[3])law->friction, load, wrench);
+        for (int k = 0; k < 3; k++)
+            wrench[k] = law->first >= 0 ? z[law->first + k] : -law->face->friction.slide * wrench[k];
+        for (int i = 0; i < g->contact_count; i++)
+            part[i] = load[0] > 0 && s->normal_of[i] >= 0 ? z[s->normal_of[i]] / load[0] : 0;
+        share_wrench(g, face, part, wrench, loads);
+        if (law->first < 0 || !margins) continue;
+        if (!face_use(law->face, load, wrench, scratch, q, &use)) return false;
+        for (int i = 0; i < g->contact_count; i++)
+            if (g->contacts[i].face == face + 1)
+                loads[i].margin = fmin(loads[i].margin, 1 - use + FORCES_ALLOWANCE);
     }
     return true;
 }

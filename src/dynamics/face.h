@@ -26,8 +26,8 @@ void face_add_to_columns(group_system *s);
  * it, and the system is to be made again.  *memory is false when memory is out. */
 bool face_pressed_changed(const group_system *s, const double *z, arena *scratch, bool *memory);
 
-/* Friction, torque and margin of the places of faces.  `margins`: also those of sticking faces. False when
- * memory is out. */
+/* Friction and margin of the places of faces: forces with the wrench of the face.  `margins`: also those of
+ * sticking faces. False when memory is out. */
 bool face_read_loads(const group_system *s, const double *z, bool margins, arena *scratch,
                      contact_load *loads);
 

@@ -41,13 +41,16 @@ static void classify(search *t) {
     for (int i = 0; i < t->g->face_count; i++) {
         group_face *f = &t->g->faces[i];
         double slip[3], slowest = f->mode == FRICTION_STICK ? fmax(f->slow, t->config->slip_speed)
-                                                             : t->config->slip_speed;
+                                                            : t->config->slip_speed;
         face_twist(t->g, f, slip);
         double speed = norm(slip, 3);
         bool rough = f->friction.stick > 0 || f->friction.slide > 0, moves = rough && speed > slowest;
         t->candidate[i] = rough && !moves;
         for (int k = 0; k < 3 && moves; k++) slip[k] /= speed;
-        face_set_mode(t->g, i, !rough ? FRICTION_FREE : moves ? FRICTION_SLIP : FRICTION_STICK,
+        face_set_mode(t->g, i,
+                      !rough  ? FRICTION_FREE
+                      : moves ? FRICTION_SLIP
+                              : FRICTION_STICK,
                       moves ? slip : NULL);
     }
 }
@@ -95,8 +98,8 @@ static abut_status respond(search *t, const double *r, double *out, abut_error *
         double size = norm(r + 3 * j, 3);
         for (int k = 0; k < 3 && size > 0; k++) f->along[k] = r[3 * j + k] / size;
     }
-    abut_status status = forces_solve(t->g, &config, t->scratch, t->accelerations, t->loads, t->multipliers,
-                                      t->result, error);
+    abut_status status =
+        forces_solve(t->g, &config, t->scratch, t->accelerations, t->loads, t->multipliers, t->result, error);
     for (int j = 0; j < t->count && status == ABUT_OK; j++)
         face_twist_rate(t->g, &t->g->faces[t->list[j]], t->accelerations, out + 3 * j);
     return status;
@@ -136,7 +139,8 @@ static abut_status newton_step(search *t, double *r, double *miss, bool *better,
     return ABUT_OK;
 }
 
-/* The twists in which the candidates that slip begin to.  *found is false where one would not move that way. */
+/* The twists in which the candidates that slip begin to.  *found is false where one would not move that way.
+ */
 static abut_status find_slips(search *t, bool *found, abut_error *error) {
     arena *a = t->scratch->arena;
     int n = 3 * t->count;

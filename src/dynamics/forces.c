@@ -135,8 +135,8 @@ static int most_pushed(const group_system *s, const system_solution *sol) {
 
 enum { PRESSED_ROUNDS = 30 };
 
-/* Builds and solves, again while the loads press other parts of the faces than was taken for granted (Newton's
- * method for those parts: numerics as in pressure_fit). */
+/* Builds and solves, again while the loads press other parts of the faces than was taken for granted
+ * (Newton's method for those parts: numerics as in pressure_fit). */
 static abut_status build_and_solve(group *g, const forces_config *config, const group_scratch *scratch,
                                    group_system *s, system_solution *sol, abut_error *error) {
     arena *a = scratch->arena;
@@ -152,8 +152,8 @@ static abut_status build_and_solve(group *g, const forces_config *config, const 
         if (!sol->state) return fail_memory(error);
         recall_states(s, sol->state);
         status = system_solve(s, config->tolerance, config->budget, scratch, sol, error);
-        bool again = status == ABUT_OK && round < PRESSED_ROUNDS &&
-                     face_pressed_changed(s, sol->z, a, &memory);
+        bool again =
+            status == ABUT_OK && round < PRESSED_ROUNDS && face_pressed_changed(s, sol->z, a, &memory);
         if (!memory) return fail_memory(error);
         if (!again) return status;
     }

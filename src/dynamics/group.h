@@ -38,8 +38,8 @@ typedef struct group_contact {
     vec3 anchor_a, anchor_b; /* body axes, from the centre of mass; of the ground: world */
 } group_contact;
 
-/* A face contact that presses over its area (dynamics/face.h).  Its places are contacts of the group that name
- * it, with its mode; they carry the normal forces.  x = (p - point.at) . axis / size on its border. */
+/* A face contact that presses over its area (dynamics/face.h).  Its places are contacts of the group that
+ * name it, with its mode; they carry the normal forces.  x = (p - point.at) . axis / size on its border. */
 typedef struct group_face {
     int a, b;
     contact_point point; /* at the centroid; the place moves with a */

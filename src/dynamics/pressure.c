@@ -16,8 +16,9 @@
 #include <math.h>
 
 enum { GAUSS = 12, HALVINGS = 32, FIT_STEPS = 40 };
-static const double node[GAUSS / 2] = {0.98156063424671925069, 0.90411725637047485668, 0.76990267419430468704,
-                                       0.58731795428661744730, 0.36783149899818019375, 0.12523340851146891547};
+static const double node[GAUSS / 2] = {0.98156063424671925069, 0.90411725637047485668,
+                                       0.76990267419430468704, 0.58731795428661744730,
+                                       0.36783149899818019375, 0.12523340851146891547};
 static const double share[GAUSS / 2] = {0.04717533638651182719, 0.10693932599531843096,
                                         0.16007832854334622633, 0.20316742672306592175,
                                         0.23349253653835480876, 0.24914704581340278500};
@@ -32,10 +33,8 @@ static double gauss(int i, double *weight) {
 /* ---- pieces */
 
 border_piece border_edge(const double from[2], const double to[2]) {
-    return (border_piece){{from[0], from[1]},
-                          {(from[0] + to[0]) / 2, (from[1] + to[1]) / 2},
-                          {to[0], to[1]},
-                          1};
+    return (border_piece){
+        {from[0], from[1]}, {(from[0] + to[0]) / 2, (from[1] + to[1]) / 2}, {to[0], to[1]}, 1};
 }
 
 /* An arc of an eighth of a turn has the crossing of its end tangents, times the cosine of a sixteenth. */
@@ -133,15 +132,15 @@ static void join(border_piece *out, int *kept, int first, const double to[2]) {
     out[(*kept)++] = edge;
 }
 
-/* Parts are kept in order; where a loop leaves the half-plane and comes back, an edge along the line joins the
- * ends.  Joins that lie on each other run both ways and cancel. */
+/* Parts are kept in order; where a loop leaves the half-plane and comes back, an edge along the line joins
+ * the ends.  Joins that lie on each other run both ways and cancel. */
 int border_clip(const border_piece *pieces, int count, const double line[3], border_piece *out) {
     int kept = 0, first = 0; /* part of the loop at work */
     for (int i = 0; i < count; i++) {
         const border_piece *p = &pieces[i];
         double ends[4] = {0}, t[2];
-        int cuts = crossings(along(line, p->from, 1), along(line, p->middle, p->weight),
-                             along(line, p->to, 1), t);
+        int cuts =
+            crossings(along(line, p->from, 1), along(line, p->middle, p->weight), along(line, p->to, 1), t);
         for (int k = 0; k < cuts; k++) ends[k + 1] = t[k];
         ends[cuts + 1] = 1;
         for (int k = 0; k <= cuts; k++) {

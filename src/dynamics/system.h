@@ -38,8 +38,8 @@ typedef struct cone {
 /* The law of a face (dynamics/face.h), at the level of forces. */
 typedef struct face_law {
     const group_face *face;
-    row axis[3]; /* of (F_x, F_y, torque / size) */
-    int first;   /* STICK: its first unknown, of three; -1 */
+    row axis[3];           /* of (F_x, F_y, torque / size) */
+    int first;             /* STICK: its first unknown, of three; -1 */
     double slip[3];        /* SLIP: unit twist */
     double friction[3][3]; /* SLIP: the wrench of friction is -slide friction (N, N x, N y) */
     double moments[3][3];  /* of the pressed part */

@@ -1,5 +1,5 @@
-/* Face contacts: which touches lie on the same two faces, and those whose material presses over the whole area
- * (pressure = "uniform") as faces of the group (dynamics/face.h).
+/* Face contacts: which touches lie on the same two faces, and those whose material presses over the whole
+ * area (pressure = "uniform") as faces of the group (dynamics/face.h).
  *
  *   touches ──> same pair, normal, plane, faces ──> border of what the two faces share ──> group_face
  *
@@ -35,9 +35,7 @@ bool exact_same_region(const exact *x, int64_t i, int64_t j) {
 
 /* ---- the border */
 
-static bool add_piece(exact *x, border_piece p) {
-    return array_push(&x->run->context, &x->face_pieces, p);
-}
+static bool add_piece(exact *x, border_piece p) { return array_push(&x->run->context, &x->face_pieces, p); }
 
 /* The end of a cylinder on a half-space: a disc, not a polygon. */
 static int round_body(const exact *x, const group_contact *c) {
@@ -178,7 +176,8 @@ static void recall(const exact *x, int64_t old_count, exact_face *e, group_face 
     for (int64_t i = 0; i < old_count; i++) {
         const exact_face *o = &x->face_places.data[i];
         const group_face *g = &x->faces.data[i];
-        if (g->a != f->a || g->b != f->b || o->faces[0] != e->faces[0] || o->faces[1] != e->faces[1]) continue;
+        if (g->a != f->a || g->b != f->b || o->faces[0] != e->faces[0] || o->faces[1] != e->faces[1])
+            continue;
         memcpy(f->along, g->along, sizeof f->along), memcpy(f->line, g->line, sizeof f->line);
         e->start_slip = o->start_slip, e->start_spin = o->start_spin;
     }

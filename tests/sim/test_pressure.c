@@ -8,9 +8,10 @@
 #define UNIFORM "material { friction = %g, pressure = 'uniform' }\n"
 
 /* A plate whose centre of mass lies in the plane of contact. */
-#define PLATE                                                                                         \
-    "body { name = 'plate', shape = solid.box {%.17g, %.17g, 0.1}, position = {0, 0, 0.05}, mass = 2, "   \
-    "center = {0, 0, -0.05}, inertia = {1, 1, %.17g}, velocity = {%.17g, %.17g, 0}, spin = {0, 0, %.17g} }\n"
+#define PLATE                                                                                              \
+    "body { name = 'plate', shape = solid.box {%.17g, %.17g, 0.1}, position = {0, 0, 0.05}, mass = 2, "    \
+    "center = {0, 0, -0.05}, inertia = {1, 1, %.17g}, velocity = {%.17g, %.17g, 0}, spin = {0, 0, %.17g} " \
+    "}\n"
 
 static void start_scene(trial *t, const char *format, ...) {
     char text[2048];
@@ -24,13 +25,14 @@ static void start_scene(trial *t, const char *format, ...) {
 /* Turn about z. */
 static double angle_of(const abut_motion *m) { return 2 * atan2(m->rotation.z, m->rotation.w); }
 
-/* A square that spins about its centre stops after w I/(0.3826 mu N a), having turned half of w times that. */
+/* A square that spins about its centre stops after w I/(0.3826 mu N a), having turned half of w times that.
+ */
 static void spinning_square_stops(void **state) {
     (void)state;
     trial t;
     const double mu = 0.4, side = 0.8, inertia = 0.3, spin = 3;
-    start_scene(&t, "world { gravity = {0, 0, -9.81} }\n" UNIFORM FLOOR PLATE, mu, side, side, inertia, 0.0, 0.0,
-                spin);
+    start_scene(&t, "world { gravity = {0, 0, -9.81} }\n" UNIFORM FLOOR PLATE, mu, side, side, inertia, 0.0,
+                0.0, spin);
     advance(&t, 1);
     double stop = spin * inertia / (mu * 2 * 9.81 * side * 0.38259785823210635);
     const abut_event *e = nth(&t, ABUT_EVENT_STICK, 0);
@@ -147,8 +149,8 @@ static void torque_lets_slip(void **state) {
 static void vertices_are_the_default(void **state) {
     (void)state;
     trial t;
-    start_scene(&t, "world { gravity = {0, 0, -10} }\nmaterial { friction = 0.5 }\n" FLOOR PLATE, 1.0, 1.0, 1.0,
-                0.0, 0.0, 2.0);
+    start_scene(&t, "world { gravity = {0, 0, -10} }\nmaterial { friction = 0.5 }\n" FLOOR PLATE, 1.0, 1.0,
+                1.0, 0.0, 0.0, 2.0);
     advance(&t, 1);
     close_to(nth(&t, ABUT_EVENT_STICK, 0)->time, 2 / (0.5 * 20 * sqrt(0.5)), 1e-9);
     finish(&t);
@@ -171,11 +173,9 @@ static void leaning_box_rests(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(spinning_square_stops),
-                                       cmocka_unit_test(sliding_and_spinning_end_together),
-                                       cmocka_unit_test(plate_turns_aside),
-                                       cmocka_unit_test(torque_lets_slip),
-                                       cmocka_unit_test(vertices_are_the_default),
-                                       cmocka_unit_test(leaning_box_rests)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spinning_square_stops),    cmocka_unit_test(sliding_and_spinning_end_together),
+        cmocka_unit_test(plate_turns_aside),        cmocka_unit_test(torque_lets_slip),
+        cmocka_unit_test(vertices_are_the_default), cmocka_unit_test(leaning_box_rests)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
