@@ -1,12 +1,15 @@
 /* 10,000 steps of 1,000 hulls in a bin: the same bits for 1, 2 and 4 workers, and with a snapshot taken and
- * restored in the middle. */
+ * restored in the middle.  The state is hashed every hundred steps, so that a failure tells when it began; the
+ * sums are printed, for comparing the program of one compiler with that of another:
+ *
+ *     test_sim_live_long [STEPS]        60 steps in the fast suite, 10,000 as a soak */
 #include "abut/live.h"
 #include "support.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { HULLS = 1000, POINTS = 16, STEPS = 10000 };
+enum { HULLS = 1000, POINTS = 16, EVERY = 100, MOST_STEPS = 10000 };
 
 typedef struct bin {
     abut_solid *solids[HULLS];
@@ -14,6 +17,8 @@ typedef struct bin {
     abut_model *model;
     abut_context context;
     abut_workers *workers;
+    int steps;
+    uint64_t sums[MOST_STEPS / EVERY + 1]; /* of the run with one worker */
 } bin;
 
 /* Points on a noisy sphere, as the benchmark's. */
@@ -26,8 +31,10 @@ static void make_bodies(bin *b) {
     }
     for (int i = 0; i < HULLS; i++) {
         vec3 points[POINTS];
-        for (int k = 0; k < POINTS; k++)
-            points[k] = vec3_scale(support_direction(&seed), 0.5 * random_range(&seed, 0.9, 1.1));
+        for (int k = 0; k < POINTS; k++) { /* one after the other: compilers differ in the order of arguments */
+            vec3 u = support_direction(&seed);
+            points[k] = vec3_scale(u, 0.5 * random_range(&seed, 0.9, 1.1));
+        }
         assert_int_equal(abut_solid_hull(NULL, points, POINTS, &b->solids[i], NULL), ABUT_OK);
         abut_body_def *d = &b->bodies[5 + i];
         *d = abut_default_body();
@@ -36,7 +43,16 @@ static void make_bodies(bin *b) {
     }
 }
 
-static uint64_t run(bin *b, int threads, int interrupt) {
+/* The state after the step i: noted in the first run, compared in the others. */
+static void compare_sum(bin *b, int threads, int i, uint64_t sum) {
+    uint64_t *first = &b->sums[(i - 1) / EVERY];
+    if (threads == 1) *first = sum;
+    if (*first != sum)
+        fail_msg("%d workers: other bits after %d steps at the latest (%016llx, %016llx)", threads, i,
+                 (unsigned long long)sum, (unsigned long long)*first);
+}
+
+static void run(bin *b, int threads, int interrupt) {
     abut_error error = {0};
     abut_world_def world = abut_default_world();
     world.mode = ABUT_LIVE, world.bodies = b->bodies, world.body_count = HULLS + 5;
@@ -53,8 +69,9 @@ static uint64_t run(bin *b, int threads, int interrupt) {
         abut_sim_create(&b->context, b->model, NULL, &sim, &error) != ABUT_OK)
         fail_msg("%s", error.message);
     abut_live_set_options(sim, &options);
-    for (int i = 1; i <= STEPS; i++) {
+    for (int i = 1; i <= b->steps; i++) {
         if (abut_sim_advance(sim, i / 60.0, &error) != ABUT_OK) fail_msg("%s", error.message);
+        if (i % EVERY == 0 || i == b->steps) compare_sum(b, threads, i, abut_sim_hash(sim));
         if (i != interrupt) continue;
         size_t size = abut_sim_snapshot_size(sim);
         void *block = malloc(size);
@@ -65,24 +82,25 @@ static uint64_t run(bin *b, int threads, int interrupt) {
         abut_live_set_options(sim, &options);
         free(block);
     }
-    uint64_t hash = abut_sim_hash(sim);
+    print_message("%d workers, %d steps: %016llx\n", threads, b->steps, (unsigned long long)abut_sim_hash(sim));
     abut_sim_free(sim);
     abut_model_free(b->model);
     abut_workers_destroy(b->workers);
-    return hash;
 }
 
 static void test_same_bits(void **state) {
-    (void)state;
-    static bin b;
-    make_bodies(&b);
-    uint64_t hash = run(&b, 1, 0);
-    assert_int_equal(run(&b, 2, STEPS / 2), hash);
-    assert_int_equal(run(&b, 4, 0), hash);
-    for (int i = 0; i < HULLS; i++) abut_solid_free(NULL, b.solids[i]);
+    bin *b = *state;
+    make_bodies(b);
+    run(b, 1, 0);
+    run(b, 2, b->steps / 2);
+    run(b, 4, 0);
+    for (int i = 0; i < HULLS; i++) abut_solid_free(NULL, b->solids[i]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits)};
+int main(int argc, char **argv) {
+    static bin b;
+    b.steps = argc > 1 ? atoi(argv[1]) : 60;
+    if (b.steps < 1 || b.steps > MOST_STEPS) return 1;
+    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_same_bits, &b)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
