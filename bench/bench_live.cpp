@@ -4,7 +4,8 @@
 //   bench_live                 pyramid of base 20 and 1,000 hulls in a bin, one thread and two
 //   bench_live pyramid|bin     only that            bench_live growth    250 to 8,000 hulls
 //   --steps N                  instead of 600       --only NAME          one engine (abut, bullet, ode,
-//   mujoco)
+//   mujoco)                    --count N            growth: only that many hulls
+//   --stages                   growth: the times of the stages too
 //
 // Times of one thread are CPU time, of two threads wall time.  `settled` is the mean of the second half.
 // Overlap is measured from the poses by brute force (live_scene.cpp), the same for all.
@@ -60,6 +61,7 @@ figures measure(const engine_row &row, const live_scene &scene, int threads, int
     if (!engine) return f;
     f.is_there = true;
     for (int i = 0; i < steps; i++) {
+        if (i == steps / 2) engine->begin_note();
         double start = threads > 1 ? wall_now() : cpu_now();
         engine->step();
         double ms = 1e3 * ((threads > 1 ? wall_now() : cpu_now()) - start);
@@ -98,7 +100,7 @@ void run_scene(const char *title, const live_scene &scene, int steps, const char
 }
 
 // Least squares of log(time) over log(count).
-void run_growth(int steps, const char *only) {
+void run_growth(int steps, const char *only, int wanted, bool stages) {
     const int counts[] = {250, 500, 1000, 2000, 4000, 8000};
     for (const engine_row &row : ENGINES) {
         if (std::strcmp(only ? only : "abut", row.name)) continue;
@@ -106,14 +108,16 @@ void run_growth(int steps, const char *only) {
         std::printf("\n%s: hulls in a bin, settled ms a step (mean of the second half of %d steps)\n",
                     row.title, steps);
         for (int count : counts) {
+            if (wanted && count != wanted) continue;
             figures f = measure(row, make_bin(count), 1, steps, false);
             if (!f.is_there) return;
             std::printf("%6d %9.3f %9.4f a hull\n", count, f.settled, f.settled / count);
+            if (stages) std::printf("       %s\n", f.note.c_str());
             std::fflush(stdout);
             double x = std::log((double)count), y = std::log(f.settled);
             n++, sx += x, sy += y, sxx += x * x, sxy += x * y;
         }
-        std::printf("grows as count^%.3f\n", (n * sxy - sx * sy) / (n * sxx - sx * sx));
+        if (n > 1) std::printf("grows as count^%.3f\n", (n * sxy - sx * sy) / (n * sxx - sx * sx));
     }
 }
 
@@ -121,12 +125,17 @@ void run_growth(int steps, const char *only) {
 
 int main(int argc, char **argv) {
     const char *scene = "all", *only = nullptr;
-    int steps = 0;
+    int steps = 0, count = 0;
+    bool stages = false;
     for (int i = 1; i < argc; i++) {
         if (!std::strcmp(argv[i], "--steps") && i + 1 < argc)
             steps = std::atoi(argv[++i]);
         else if (!std::strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
+        else if (!std::strcmp(argv[i], "--count") && i + 1 < argc)
+            count = std::atoi(argv[++i]);
+        else if (!std::strcmp(argv[i], "--stages"))
+            stages = true;
         else
             scene = argv[i];
     }
@@ -135,6 +144,6 @@ int main(int argc, char **argv) {
         run_scene("pyramid of base 20", make_pyramid(20), steps ? steps : 600, only);
     if (all || !std::strcmp(scene, "bin"))
         run_scene("hulls in a bin", make_bin(1000), steps ? steps : 600, only);
-    if (!std::strcmp(scene, "growth")) run_growth(steps ? steps : 300, only);
+    if (!std::strcmp(scene, "growth")) run_growth(steps ? steps : 300, only, count, stages);
     return 0;
 }

@@ -17,7 +17,7 @@ class abut_engine : public live_engine {
     abut_model *model = nullptr;
     abut_sim *run = nullptr;
     double dt;
-    long steps = 0;
+    long steps = 0, noted = 0;
     abut_live_times sum{};
     const live_scene &scene;
 
@@ -73,22 +73,24 @@ class abut_engine : public live_engine {
         sum.forces += t.forces, sum.broad += t.broad, sum.narrow += t.narrow, sum.islands += t.islands;
         sum.color += t.color, sum.prepare += t.prepare, sum.solve += t.solve, sum.store += t.store;
         sum.report += t.report, sum.total += t.total;
+        sum.pairs += t.pairs, sum.recycled += t.recycled, sum.manifolds += t.manifolds;
     }
     live_motion motion(int i) const override {
         abut_motion m = abut_sim_motion(run, i);
         return {{m.center, m.rotation}, m.velocity, m.spin}; // the shapes are centred
     }
+    void begin_note() override { noted = steps, sum = abut_live_times{}; }
     std::string note() const override {
-        abut_live_times t = abut_live_step_times(run);
         char line[400];
-        double ms = 1e3 / (double)steps;
+        double ms = 1e3 / (double)(steps - noted), each = ms / 1e3 / (double)scene.bodies.size();
         std::snprintf(
             line, sizeof line,
             "wall ms: forces %.2f broad %.2f narrow %.2f islands %.2f color %.2f prepare %.2f solve "
-            "%.2f store %.2f report %.2f total %.2f; at the end %d pairs, %d manifolds, %d recycled",
+            "%.2f store %.2f report %.2f total %.2f; pairs %.1f looked at %.2f manifolds %.2f a body",
             ms * sum.forces, ms * sum.broad, ms * sum.narrow, ms * sum.islands, ms * sum.color,
-            ms * sum.prepare, ms * sum.solve, ms * sum.store, ms * sum.report, ms * sum.total, t.pairs,
-            t.manifolds, t.recycled);
+            ms * sum.prepare, ms * sum.solve, ms * sum.store, ms * sum.report, ms * sum.total,
+            each * (double)sum.pairs, each * (double)(sum.pairs - sum.recycled),
+            each * (double)sum.manifolds);
         return line;
     }
 };

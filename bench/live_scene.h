@@ -52,6 +52,7 @@ class live_engine {
     virtual ~live_engine() = default;
     virtual void step() = 0;
     virtual live_motion motion(int body) const = 0;
+    virtual void begin_note() {} // what the note tells is counted from here
     virtual std::string note() const { return ""; }
 };
 typedef std::unique_ptr<live_engine> make_live_engine(const live_scene &scene, int threads);

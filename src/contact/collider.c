@@ -150,6 +150,18 @@ box collider_bounds(const collider *c, pose p) {
     return (box){vec3_sub(center, e), vec3_add(center, e)};
 }
 
+void collider_prefetch(const collider *c, int stage) {
+    enum { LINE = 64 };
+    if (stage == 0) {
+        __builtin_prefetch(c);
+        return;
+    }
+    if (!c->hull || (stage == 2 && c->hull->vertex_count > MOST_VERTICES)) return;
+    const char *from = (const char *)c->hull, *end = from + sizeof *c->hull;
+    if (stage == 2) from += c->hull->x, end = from + (size_t)c->hull->padded * 3 * sizeof(double);
+    for (; from < end; from += LINE) __builtin_prefetch(from);
+}
+
 double collider_radius(const collider *c, vec3 center) {
     if (c->kind == COLLIDER_NONE) return 0;
     if (!collider_is_bounded(c)) return INFINITY;

@@ -24,16 +24,16 @@ typedef struct collider_cells {
     box_tree tree; /* shape axes */
 } collider_cells;
 
-struct collider {
+struct collider { /* first what a box asks for: one line of the cache */
     collider_kind kind;
+    abut_hull *hull; /* owned: of a solid */
+    box bounds;      /* shape axes */
+    double core;
     abut_shape shape;
     manifold_shape convex;   /* of a half-space: itself; of a solid with dents: its hull */
-    abut_hull *hull;         /* owned: of a solid */
-    box bounds;              /* shape axes */
     boundary boundary;       /* of a solid */
     collider_cells cells;    /* of a solid with dents */
     abut_surface_tree *tree; /* of a surface */
-    double core;
 };
 
 /* collider_cavity.c: A inside the ball of B, normals towards its centre. */

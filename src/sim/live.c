@@ -36,6 +36,7 @@ static bool allocate_slots(live *w) {
     w->body = arena_alloc(m, n, sizeof *w->body);
     w->colliders = arena_alloc(m, n, sizeof *w->colliders);
     w->shape_of = arena_alloc(m, n, sizeof *w->shape_of);
+    w->material_of = arena_alloc(m, n, sizeof *w->material_of);
     w->faceted = arena_alloc(m, n, sizeof *w->faceted);
     w->radii = arena_alloc(m, n, sizeof *w->radii);
     w->masses = arena_alloc(m, n, sizeof *w->masses);
@@ -55,10 +56,10 @@ static bool allocate_slots(live *w) {
     w->local_of = arena_alloc(m, n, sizeof *w->local_of);
     w->motor_speeds = arena_alloc(m, h + 1, sizeof *w->motor_speeds);
     w->hinge_force = arena_alloc(m, h + 1, sizeof *w->hinge_force);
-    bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->faceted && w->radii &&
-                w->masses && w->wrenches && w->constant && w->starts && w->kinematic_end && w->movable &&
-                w->leaves && w->boxes && w->roams && w->renewed && w->rests && w->parent && w->in_direct &&
-                w->used && w->local_of && w->motor_speeds && w->hinge_force;
+    bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
+                w->radii && w->masses && w->wrenches && w->constant && w->starts && w->kinematic_end &&
+                w->movable && w->leaves && w->boxes && w->roams && w->renewed && w->rests && w->parent &&
+                w->in_direct && w->used && w->local_of && w->motor_speeds && w->hinge_force;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;
@@ -77,12 +78,12 @@ static bool is_spherical(const body_inertia *b) {
 static void gather_bodies(live *w) {
     for (int i = 0; i < w->bodies; i++) {
         const model_body *b = &w->model->bodies[i];
+        w->material_of[i] = b->material;
         w->body[i] = (live_body){.inertia = b->inertia,
                                  .center = b->center,
                                  .drag_linear = b->drag_linear,
                                  .drag_angular = b->drag_angular,
                                  .group = b->group,
-                                 .material = b->material,
                                  .movable = b->movable,
                                  .kinematic = b->kinematic,
                                  .spherical = is_spherical(&b->inertia)};
@@ -120,7 +121,8 @@ void live_free(live *w) {
     bvh_free(c, &w->tree);
     abut_lcp_solver_destroy(w->lcp);
     if (w->batch_block) mem_free(c, w->batch_block, (size_t)w->batch_capacity * sizeof(live_batch) + 64, 1);
-    array_free(c, &w->contacts), array_free(c, &w->next), array_free(c, &w->near), array_free(c, &w->pairs);
+    array_free(c, &w->contacts), array_free(c, &w->next), array_free(c, &w->fresh);
+    array_free(c, &w->near), array_free(c, &w->pairs);
     array_free(c, &w->sorting), array_free(c, &w->buckets), array_free(c, &w->unbounded);
     array_free(c, &w->old_of), array_free(c, &w->place_of), array_free(c, &w->first_of);
     array_free(c, &w->seen), array_free(c, &w->next_seen);
@@ -146,7 +148,6 @@ static void begin_step(live *w, double dt) {
     w->motions = run_motions(w->run->state);
     w->dt = dt, w->h = dt / w->substeps;
     w->soft = make_soft(0.14 / w->h, 10, w->h);
-    w->soft_static = make_soft(0.14 / w->h, 10, w->h);
     w->joint_rate = 0.2 / w->h, w->direct_rate = 0.2 / w->h;
     for (int i = 0; i < w->bodies; i++) w->movable[i + 1] = w->body[i].movable && !w->rests[i].asleep;
     memcpy(w->starts, w->motions, (size_t)w->bodies * sizeof *w->starts);

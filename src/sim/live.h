@@ -40,7 +40,8 @@ enum {
     LIVE_COLORS = 64,       /* and one more, whose contacts are solved one after the other */
     LIVE_STATIC_COLOR = 48, /* contacts with immovable bodies come last: they are the ones to be kept best */
     LIVE_BLOCK = 16,        /* batches that one task takes at once, at most */
-    LIVE_BODY_BLOCK = 64    /* bodies */
+    LIVE_BODY_BLOCK = 64,   /* bodies */
+    LIVE_COUPLINGS = MANIFOLD_POINTS * (MANIFOLD_POINTS + 1) / 2
 };
 #define LIVE_USUAL 0.9 /* the part of a load that the springs of a contact are stretched about */
 
@@ -95,7 +96,7 @@ typedef struct live_body {
     vec3 center; /* of mass, shape axes */
     double drag_linear, drag_angular;
     double core; /* of the collider: see collider_core */
-    int32_t group, material;
+    int32_t group;
     bool movable, kinematic, spherical;
     bool bounded, alone; /* has a bounded shape; gives one manifold with any other that does */
 } live_body;
@@ -110,28 +111,28 @@ typedef struct live_mass {
     double pad;
 } live_mass;
 
-/* One contact point of four manifolds. */
+/* One contact point of four manifolds.  Its arm is that of the middle of the manifold and d, the same for
+ * both bodies. */
 typedef struct live_lane_point {
-    lanes3 ja, jb; /* ra x n, rb x n */
-    lanes gap, mass, impulse, steady, lever;
+    packed3 e; /* d x n; before it is prepared, d */
+    packed gap, mass, impulse, steady, lever;
 } live_lane_point;
 
 typedef struct live_batch {
     int32_t a[LANES], b[LANES]; /* slots */
     int32_t contact[LANES];     /* -1: the lane is empty */
     int32_t points, rolls;
-    lanes3 n, t1, t2;
-    lanes inverse_a, inverse_b;
-    lanes_sym inertia_a, inertia_b;
-    lanes3 ra, rb;       /* from the centres of mass to the middle of the manifold */
-    lanes k11, k12, k22; /* inverse of the 2 x 2 mass matrix of friction */
-    lanes friction1, friction2, coefficient;
-    lanes twist, twist_mass, spinning;
-    lanes3 rolling;
-    lanes rolling_mass, rolling_limit;
-    lanes rate, scale, soften;                        /* soft contact: bias rate, mass scale, impulse scale */
-    lanes coupling[MANIFOLD_POINTS][MANIFOLD_POINTS]; /* normal velocity of point i by an impulse at j <= i */
+    packed3 n, t1; /* and t2 = n x t1 */
+    packed inverse_a, inverse_b;
+    packed_sym inertia_a, inertia_b;
+    packed3 ra, rb;       /* from the centres of mass to the middle of the manifold */
+    packed k11, k12, k22; /* inverse of the 2 x 2 mass matrix of friction */
+    packed friction1, friction2, coefficient;
+    packed twist, twist_mass, spinning;
     live_lane_point point[MANIFOLD_POINTS];
+    packed coupling[LIVE_COUPLINGS]; /* normal velocity of point i by an impulse at j <= i */
+    packed3 rolling;
+    packed rolling_mass, rolling_limit;
 } live_batch;
 
 typedef struct live_pair {
@@ -169,11 +170,18 @@ typedef struct live_stage {
     atomic_int next, done;
 } live_stage;
 
+/* What a visit does with gaps and overlaps: see live_solve.c. */
+typedef struct live_visit {
+    double inverse_h, push; /* m/s: overlap is not removed faster */
+    live_softness soft;
+    bool relax;
+} live_visit;
+
 typedef struct live_kernels {
     void (*prepare)(live_batch *batch);
     void (*warm)(const live_batch *batches, int count, live_velocity *velocities, const uint8_t *movable);
     void (*solve)(live_batch *batches, int count, live_velocity *velocities, const live_velocity *moved,
-                  const uint8_t *movable, double inverse_h, double push, bool relax);
+                  const uint8_t *movable, live_visit visit);
 } live_kernels;
 
 typedef struct live_sensor {
@@ -209,10 +217,10 @@ struct live_work {
     live_body *body;
     collider **colliders; /* one for each different shape; NULL: none */
     int collider_count;
-    int32_t *shape_of;
-    uint8_t *faceted; /* by body: its contacts can be used again while it hardly moves */
-    double *radii;    /* of the ball about the centre of mass */
-    map64 apart;      /* pairs that hinges keep from colliding */
+    int32_t *shape_of, *material_of; /* by body */
+    uint8_t *faceted;                /* by body: its contacts can be used again while it hardly moves */
+    double *radii;                   /* of the ball about the centre of mass */
+    map64 apart;                     /* pairs that hinges keep from colliding */
     void *slot_block;
     live_velocity *velocities, *moved, *warmth,
         *before; /* moved: translation and rotation since the start of the step */
@@ -241,8 +249,8 @@ struct live_work {
     live_contact_array next; /* afterwards: those of the last step */
     int_array old_of;        /* of each pair: what was seen of it, or -1 */
     int_array first_of;      /* and the first of its old contacts */
-    int_array place_of;      /* of each pair: its first place in `next` */
-    atomic_int recycled;
+    int_array place_of;      /* of each pair: its first place in `fresh` */
+    live_contact_array fresh;
 
     /* islands */
     int32_t *parent;
@@ -257,7 +265,7 @@ struct live_work {
     live_batch *batches;
     int64_t batch_count, batch_capacity;
     void *batch_block;
-    live_softness soft, soft_static;
+    live_softness soft;
 
     /* conjugate gradients: per batch the impulses before the sweep, then their directions */
     lanes *nncg_impulses;
@@ -290,7 +298,7 @@ static inline pose live_pose(const live *w, int body) {
     return motion_pose(&w->motions[body], w->body[body].center);
 }
 static inline const model_material *live_material(const live *w, int a, int b) {
-    return &w->model->pairs[w->body[a].material * (w->model->material_count + 1) + w->body[b].material];
+    return &w->model->pairs[w->material_of[a] * (w->model->material_count + 1) + w->material_of[b]];
 }
 static inline vec3 live_vec3(lanes v) { return (vec3){v[0], v[1], v[2]}; }
 static inline lanes live_lanes(vec3 v) { return (lanes){v.x, v.y, v.z, 0}; }

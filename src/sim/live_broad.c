@@ -94,13 +94,24 @@ static box swept_box(const live *w, int body) {
     return box_grow(b, w->reach / 2 + turn);
 }
 
+/* Fetches what the boxes of the next bodies ask for, some bodies ahead for each stage. */
+static void prefetch_shapes(const live *w, int body) {
+    enum { AHEAD = 6 };
+    for (int stage = 0; stage < COLLIDER_STAGES; stage++) {
+        int i = body + (COLLIDER_STAGES - stage) * AHEAD;
+        if (i < w->bodies && w->shape_of[i] >= 0) collider_prefetch(w->colliders[w->shape_of[i]], stage);
+    }
+}
+
 static void box_block(void *argument, int block) {
     live *w = argument;
     int first = block * LIVE_BODY_BLOCK, end = first + LIVE_BODY_BLOCK;
     for (int i = first; i < end && i < w->bodies; i++) {
         bool still = w->rests[i].asleep || (!w->body[i].movable && !w->body[i].kinematic);
         w->renewed[i] = w->body[i].bounded && !(w->tree_ready && still);
-        if (w->renewed[i]) w->boxes[i] = swept_box(w, i);
+        if (!w->renewed[i]) continue;
+        prefetch_shapes(w, i);
+        w->boxes[i] = swept_box(w, i);
     }
 }
 

@@ -3,7 +3,7 @@
  * with the gap of its two witnesses at the present poses. */
 #include "sim/live.h"
 
-enum { NARROW_BLOCK = 32 };
+enum { NARROW_BLOCK = 32, KEPT = -1 };
 /* Faceted bodies that moved by less against each other keep their points: a tenth of the reach, so that what
  * was beyond the reach is found in time, and a body at rest that trembles has the same points in each step.
  */
@@ -35,8 +35,7 @@ static bool match_pairs(live *w) {
         w->place_of.data[i] = (int)places;
         places += room_of(w, p);
     }
-    w->place_of.data[n] = (int)places;
-    return array_reserve(w->context, &w->next, places);
+    return array_reserve(w->context, &w->fresh, places);
 }
 
 /* ---- using points again */
@@ -200,45 +199,65 @@ bool live_collide_again(live *w, live_contact *c) {
     return false;
 }
 
-static void narrow_pair(live *w, int64_t i) {
+/* Looks at a pair, unless it hardly moved; what is new goes to its places in `fresh`. */
+static void look_at_pair(live *w, int64_t i) {
     live_pair p = w->pairs.data[i];
-    int old = w->old_of.data[i], place = w->place_of.data[i], room = w->place_of.data[i + 1] - place;
-    live_contact *out = &w->next.data[place];
+    int old = w->old_of.data[i], place = w->place_of.data[i];
     live_seen *seen = &w->next_seen.data[i];
     *seen = (live_seen){.a = p.a, .b = p.b};
     if (old >= 0) *seen = w->seen.data[old];
-    const live_contact *from = w->contacts.data ? &w->contacts.data[w->first_of.data[i]] : NULL;
     int count = seen->contacts;
     bool asleep = !w->movable[p.a + 1] && !w->movable[p.b + 1], again = seen->known && asleep;
     if (seen->known && !asleep) {
         bool faceted = w->faceted[p.a] && w->faceted[p.b];
         again = moved_since(w, seen) <= (count == 0 ? seen->clear : faceted ? AGAIN * w->size : -1);
     }
-    if (!again) {
-        collide(w, p, from, count, seen, out, room);
+    if (again) {
+        w->place_of.data[i] = KEPT;
         return;
     }
-    if (count) memcpy(out, from, (size_t)count * sizeof *out);
-    for (int k = 0; k < count && !asleep; k++) place_again(w, &out[k]);
-    atomic_fetch_add_explicit(&w->recycled, 1, memory_order_relaxed);
+    const live_contact *from = w->contacts.data ? &w->contacts.data[w->first_of.data[i]] : NULL;
+    collide(w, p, from, count, seen, &w->fresh.data[place], room_of(w, p));
 }
 
-static void narrow_block(void *argument, int block) {
+/* Its contacts, new or kept, to where they belong. */
+static void place_pair(live *w, int64_t i) {
+    const live_seen *seen = &w->next_seen.data[i];
+    live_contact *out = &w->next.data[w->old_of.data[i]];
+    int place = w->place_of.data[i], count = seen->contacts;
+    const live_contact *from = place == KEPT ? &w->contacts.data[w->first_of.data[i]] : &w->fresh.data[place];
+    memcpy(out, from, (size_t)count * sizeof *out);
+    if (place != KEPT || (!w->movable[seen->a + 1] && !w->movable[seen->b + 1])) return;
+    for (int k = 0; k < count; k++) place_again(w, &out[k]);
+}
+
+static void look_block(void *argument, int block) {
     live *w = argument;
     int64_t first = (int64_t)block * NARROW_BLOCK, end = first + NARROW_BLOCK;
-    for (int64_t i = first; i < end && i < w->pairs.count; i++) narrow_pair(w, i);
+    for (int64_t i = first; i < end && i < w->pairs.count; i++) look_at_pair(w, i);
 }
 
-/* Contacts of all pairs without the places that were left over. */
-static void close_up(live *w) {
+static void place_block(void *argument, int block) {
+    live *w = argument;
+    int64_t first = (int64_t)block * NARROW_BLOCK, end = first + NARROW_BLOCK;
+    for (int64_t i = first; i < end && i < w->pairs.count; i++)
+        if (w->next_seen.data[i].contacts) place_pair(w, i);
+}
+
+/* Where the contacts of each pair belong, written where it was told what was seen of it before. */
+static bool find_places(live *w) {
     int64_t n = 0;
+    int kept = 0;
     for (int64_t i = 0; i < w->pairs.count; i++) {
-        int place = w->place_of.data[i], count = w->next_seen.data[i].contacts;
-        if (place != n && count)
-            memmove(&w->next.data[n], &w->next.data[place], (size_t)count * sizeof *w->next.data);
-        n += count;
+        w->old_of.data[i] = (int)n;
+        n += w->next_seen.data[i].contacts, kept += w->place_of.data[i] == KEPT;
     }
     w->next.count = n, w->next_seen.count = w->pairs.count;
+    w->times.recycled = kept;
+    return array_reserve(w->context, &w->next, n);
+}
+
+static void swap_lists(live *w) {
     live_contact_array swap = w->contacts;
     w->contacts = w->next, w->next = swap;
     live_seen_array other = w->seen;
@@ -251,14 +270,14 @@ static void count_points(live *w) {
         const live_contact *c = &w->contacts.data[i];
         w->times.manifolds += c->count > 0, w->times.points += c->count;
     }
-    w->times.recycled = atomic_load(&w->recycled);
 }
 
 bool live_narrow(live *w) {
     if (!match_pairs(w)) return false;
-    atomic_store(&w->recycled, 0);
-    live_share(w, w->times.narrow, w->pairs.count, NARROW_BLOCK, narrow_block);
-    close_up(w);
+    live_share(w, w->times.narrow, w->pairs.count, NARROW_BLOCK, look_block);
+    if (!find_places(w)) return false;
+    live_share(w, w->times.narrow, w->pairs.count, NARROW_BLOCK, place_block);
+    swap_lists(w);
     count_points(w);
     live_audit_contacts(w);
     return true;

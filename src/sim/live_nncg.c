@@ -13,9 +13,9 @@
 /* The impulses of a batch, one after the other. */
 enum { PER_BATCH = MANIFOLD_POINTS + 6 };
 
-static lanes *impulse_of(live_batch *c, int i) {
+static packed *impulse_of(live_batch *c, int i) {
     if (i < MANIFOLD_POINTS) return &c->point[i].impulse;
-    lanes *rest[] = {&c->friction1, &c->friction2, &c->twist, &c->rolling.x, &c->rolling.y, &c->rolling.z};
+    packed *rest[] = {&c->friction1, &c->friction2, &c->twist, &c->rolling.x, &c->rolling.y, &c->rolling.z};
     return rest[i - MANIFOLD_POINTS];
 }
 
@@ -46,7 +46,7 @@ void live_nncg_begin(live *w, int first, int end) {
     for (int k = first; k < end; k++) {
         lanes *old = old_of(w, k);
         for (int i = 0; i < PER_BATCH; i++) {
-            old[i] = *impulse_of(&w->batches[k], i);
+            old[i] = lanes_open(*impulse_of(&w->batches[k], i));
             old[PER_BATCH + i] = lanes_all(0);
         }
     }
@@ -66,7 +66,7 @@ void live_nncg_measure(live *w, int first, int end) {
     for (int k = first; k < end; k++) {
         const lanes *old = old_of(w, k);
         for (int i = 0; i < PER_BATCH; i++) {
-            lanes g = *impulse_of(&w->batches[k], i) - old[i];
+            lanes g = lanes_open(*impulse_of(&w->batches[k], i)) - old[i];
             sum += g * g;
         }
     }
@@ -91,8 +91,12 @@ static void advance(lanes *x, lanes *old, lanes *direction, double beta) {
 void live_nncg_advance(live *w, int first, int end) {
     for (int k = first; k < end; k++) {
         lanes *old = old_of(w, k);
-        for (int i = 0; i < PER_BATCH; i++)
-            advance(impulse_of(&w->batches[k], i), &old[i], &old[PER_BATCH + i], w->nncg_beta);
+        for (int i = 0; i < PER_BATCH; i++) {
+            packed *kept = impulse_of(&w->batches[k], i);
+            lanes x = lanes_open(*kept);
+            advance(&x, &old[i], &old[PER_BATCH + i], w->nncg_beta);
+            *kept = lanes_pack(x);
+        }
     }
 }
 

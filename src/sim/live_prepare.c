@@ -5,13 +5,42 @@
 #define TILT_SECONDS 1.0
 #define BAND         0.05
 
-static void set3(lanes3 *v, int lane, vec3 x) { v->x[lane] = x.x, v->y[lane] = x.y, v->z[lane] = x.z; }
-static vec3 get3(const lanes3 *v, int lane) { return (vec3){v->x[lane], v->y[lane], v->z[lane]}; }
+/* The contacts of a colour lie far apart, and their bodies anywhere: those of batches ahead are asked for in
+ * time. */
+enum { BODIES_AHEAD = 1, CONTACTS_AHEAD = 4, LINE = 64 };
 
-static void set_mass(lanes *inverse, lanes_sym *inertia, int lane, const live_mass *m) {
-    (*inverse)[lane] = m->inverse;
-    inertia->xx[lane] = m->inertia[0], inertia->yy[lane] = m->inertia[1], inertia->zz[lane] = m->inertia[2];
-    inertia->xy[lane] = m->inertia[3], inertia->xz[lane] = m->inertia[4], inertia->yz[lane] = m->inertia[5];
+static void prefetch_lines(const void *from, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch((const char *)from + i);
+}
+
+static void prefetch_contacts(const live *w, int64_t batch) {
+    for (int k = 0; k < LANES && batch < w->batch_count; k++) {
+        int32_t c = w->batches[batch].contact[k];
+        if (c >= 0) prefetch_lines(&w->contacts.data[c], sizeof(live_contact));
+    }
+}
+
+static void prefetch_bodies(const live *w, int64_t batch) {
+    for (int k = 0; k < LANES && batch < w->batch_count; k++) {
+        if (w->batches[batch].contact[k] < 0) continue;
+        const live_contact *c = &w->contacts.data[w->batches[batch].contact[k]];
+        __builtin_prefetch(&w->masses[c->a + 1]), __builtin_prefetch(&w->masses[c->b + 1]);
+        prefetch_lines(&w->motions[c->a], sizeof *w->motions);
+        prefetch_lines(&w->motions[c->b], sizeof *w->motions);
+    }
+}
+
+static void set(packed *v, int lane, double x) { (*v)[lane] = (float)x; }
+static void set3(packed3 *v, int lane, vec3 x) {
+    set(&v->x, lane, x.x), set(&v->y, lane, x.y), set(&v->z, lane, x.z);
+}
+static vec3 get3(const packed3 *v, int lane) { return (vec3){v->x[lane], v->y[lane], v->z[lane]}; }
+
+static void set_mass(packed *inverse, packed_sym *inertia, int lane, const live_mass *m) {
+    set(inverse, lane, m->inverse);
+    set(&inertia->xx, lane, m->inertia[0]), set(&inertia->yy, lane, m->inertia[1]);
+    set(&inertia->zz, lane, m->inertia[2]), set(&inertia->xy, lane, m->inertia[3]);
+    set(&inertia->xz, lane, m->inertia[4]), set(&inertia->yz, lane, m->inertia[5]);
 }
 
 /* The contact point half way between the witnesses, from the world's origin. */
@@ -28,32 +57,37 @@ static double coefficient_of(const live_contact *c, const model_material *m) {
     return c->flags & LIVE_SLIPS ? m->friction.slide : m->friction.stick;
 }
 
+static void fill_points(const live *w, live_batch *batch, int lane, const live_contact *c) {
+    vec3 at[MANIFOLD_POINTS], middle = vec3_zero();
+    for (int i = 0; i < c->count; i++) {
+        at[i] = middle_of(w, c, &c->points[i]);
+        middle = vec3_add(middle, at[i]);
+    }
+    middle = vec3_scale(middle, 1.0 / c->count);
+    for (int i = 0; i < c->count; i++) {
+        const live_point *p = &c->points[i];
+        live_lane_point *k = &batch->point[i];
+        set3(&k->e, lane, vec3_sub(at[i], middle));
+        set(&k->gap, lane, p->gap), set(&k->impulse, lane, p->normal), set(&k->steady, lane, p->steady);
+    }
+    set3(&batch->ra, lane, vec3_sub(middle, w->motions[c->a].center));
+    set3(&batch->rb, lane, vec3_sub(middle, w->motions[c->b].center));
+}
+
 static void fill_lane(live *w, live_batch *batch, int lane, const live_contact *c) {
-    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
     const model_material *m = live_material(w, c->a, c->b);
     batch->a[lane] = c->a + 1, batch->b[lane] = c->b + 1;
     set_mass(&batch->inverse_a, &batch->inertia_a, lane, &w->masses[c->a + 1]);
     set_mass(&batch->inverse_b, &batch->inertia_b, lane, &w->masses[c->b + 1]);
-    vec3 t1 = vec3_orthogonal(c->normal), t2 = vec3_cross(c->normal, t1), middle = vec3_zero();
-    set3(&batch->n, lane, c->normal), set3(&batch->t1, lane, t1), set3(&batch->t2, lane, t2);
-    for (int i = 0; i < c->count; i++) {
-        const live_point *p = &c->points[i];
-        vec3 at = middle_of(w, c, p);
-        middle = vec3_add(middle, at);
-        set3(&batch->point[i].ja, lane, vec3_sub(at, a->center));
-        set3(&batch->point[i].jb, lane, vec3_sub(at, b->center));
-        batch->point[i].steady[lane] = p->steady;
-        batch->point[i].gap[lane] = p->gap, batch->point[i].impulse[lane] = p->normal;
-    }
-    middle = vec3_scale(middle, 1.0 / c->count);
-    set3(&batch->ra, lane, vec3_sub(middle, a->center)), set3(&batch->rb, lane, vec3_sub(middle, b->center));
-    batch->friction1[lane] = vec3_dot(c->friction, t1), batch->friction2[lane] = vec3_dot(c->friction, t2);
-    batch->twist[lane] = c->twist;
+    vec3 t1 = vec3_orthogonal(c->normal), t2 = vec3_cross(c->normal, t1);
+    set3(&batch->n, lane, c->normal), set3(&batch->t1, lane, t1);
+    fill_points(w, batch, lane, c);
+    set(&batch->friction1, lane, vec3_dot(c->friction, t1));
+    set(&batch->friction2, lane, vec3_dot(c->friction, t2));
+    set(&batch->twist, lane, c->twist);
     set3(&batch->rolling, lane, vec3_axpy(c->rolling, -vec3_dot(c->rolling, c->normal), c->normal));
-    batch->coefficient[lane] = coefficient_of(c, m);
-    batch->spinning[lane] = m->friction.spinning, batch->rolling_limit[lane] = m->friction.rolling;
-    const live_softness *s = w->movable[c->a + 1] && w->movable[c->b + 1] ? &w->soft : &w->soft_static;
-    batch->rate[lane] = s->rate, batch->scale[lane] = s->scale, batch->soften[lane] = s->soften;
+    set(&batch->coefficient, lane, coefficient_of(c, m));
+    set(&batch->spinning, lane, m->friction.spinning), set(&batch->rolling_limit, lane, m->friction.rolling);
 }
 
 static void prepare_batch(live *w, live_batch *batch) {
@@ -71,14 +105,18 @@ static void prepare_batch(live *w, live_batch *batch) {
     /* a lane with fewer points than its neighbours: points that are never reached */
     for (int k = 0; k < LANES; k++)
         for (int i = contact[k] < 0 ? 0 : w->contacts.data[contact[k]].count; i < batch->points; i++)
-            batch->point[i].gap[k] = 1e30;
+            batch->point[i].gap[k] = 1e30F;
     w->kernels.prepare(batch);
 }
 
 static void prepare_block(void *argument, int block) {
     live *w = argument;
     int64_t first = (int64_t)block * LIVE_BLOCK, end = first + LIVE_BLOCK;
-    for (int64_t i = first; i < end && i < w->batch_count; i++) prepare_batch(w, &w->batches[i]);
+    for (int64_t i = first; i < end && i < w->batch_count; i++) {
+        prefetch_contacts(w, i + CONTACTS_AHEAD);
+        prefetch_bodies(w, i + BODIES_AHEAD);
+        prepare_batch(w, &w->batches[i]);
+    }
 }
 
 void live_prepare(live *w) { live_share(w, w->times.prepare, w->batch_count, LIVE_BLOCK, prepare_block); }
@@ -116,22 +154,24 @@ static void store_lane(live *w, const live_batch *batch, int lane, live_contact 
         pressure += p->normal;
     }
     renew_usual(w, c, pressure);
-    vec3 f = vec3_scale(get3(&batch->t1, lane), batch->friction1[lane]);
-    c->friction = vec3_axpy(f, batch->friction2[lane], get3(&batch->t2, lane));
+    vec3 t1 = get3(&batch->t1, lane), t2 = vec3_cross(get3(&batch->n, lane), t1);
+    c->friction = vec3_axpy(vec3_scale(t1, batch->friction1[lane]), batch->friction2[lane], t2);
     c->twist = batch->twist[lane], c->rolling = get3(&batch->rolling, lane);
-    double limit = batch->coefficient[lane] * pressure;
+    double limit = batch->coefficient[lane] * pressure, rounding = 1e-6; /* of floats */
     c->flags &= ~(LIVE_TOUCHING | LIVE_SLIPS);
     if (pressure > 0) c->flags |= LIVE_TOUCHING;
-    if (pressure > 0 && vec3_length(c->friction) >= limit * (1 - 1e-9)) c->flags |= LIVE_SLIPS;
+    if (pressure > 0 && vec3_length(c->friction) >= limit * (1 - rounding)) c->flags |= LIVE_SLIPS;
 }
 
 static void store_block(void *argument, int block) {
     live *w = argument;
     int64_t first = (int64_t)block * LIVE_BLOCK, end = first + LIVE_BLOCK;
-    for (int64_t i = first; i < end && i < w->batch_count; i++)
+    for (int64_t i = first; i < end && i < w->batch_count; i++) {
+        prefetch_contacts(w, i + CONTACTS_AHEAD);
         for (int k = 0; k < LANES; k++)
             if (w->batches[i].contact[k] >= 0)
                 store_lane(w, &w->batches[i], k, &w->contacts.data[w->batches[i].contact[k]]);
+    }
 }
 
 void live_store(live *w) { live_share(w, w->times.store, w->batch_count, LIVE_BLOCK, store_block); }

@@ -229,8 +229,8 @@ static void run_block(live *w, const live_stage *s, int block) {
     case WARM: w->kernels.warm(w->batches + first, end - first, w->velocities, w->movable); break;
     case SOLVE:
     case RELAX:
-        w->kernels.solve(w->batches + first, end - first, w->velocities, w->moved, w->movable, 1 / w->h,
-                         w->push, s->kind == RELAX);
+        w->kernels.solve(w->batches + first, end - first, w->velocities, w->moved, w->movable,
+                         (live_visit){1 / w->h, w->push, w->soft, s->kind == RELAX});
         break;
     case NNCG_BEGIN: live_nncg_begin(w, first, end); break;
     case NNCG_BEGIN_BODIES: live_nncg_begin_bodies(w, first, end); break;

@@ -1,6 +1,6 @@
 /* 10,000 steps of 1,000 hulls in a bin: the same bits for 1, 2 and 4 workers, and with a snapshot taken and
- * restored in the middle.  The state is hashed every hundred steps, so that a failure tells when it began; the
- * sums are printed, for comparing the program of one compiler with that of another:
+ * restored in the middle.  The state is hashed every hundred steps, so that a failure tells when it began;
+ * the sums are printed, for comparing the program of one compiler with that of another:
  *
  *     test_sim_live_long [STEPS]        60 steps in the fast suite, 10,000 as a soak */
 #include "abut/live.h"
@@ -31,7 +31,8 @@ static void make_bodies(bin *b) {
     }
     for (int i = 0; i < HULLS; i++) {
         vec3 points[POINTS];
-        for (int k = 0; k < POINTS; k++) { /* one after the other: compilers differ in the order of arguments */
+        for (int k = 0; k < POINTS;
+             k++) { /* one after the other: compilers differ in the order of arguments */
             vec3 u = support_direction(&seed);
             points[k] = vec3_scale(u, 0.5 * random_range(&seed, 0.9, 1.1));
         }
@@ -82,7 +83,8 @@ static void run(bin *b, int threads, int interrupt) {
         abut_live_set_options(sim, &options);
         free(block);
     }
-    print_message("%d workers, %d steps: %016llx\n", threads, b->steps, (unsigned long long)abut_sim_hash(sim));
+    print_message("%d workers, %d steps: %016llx\n", threads, b->steps,
+                  (unsigned long long)abut_sim_hash(sim));
     abut_sim_free(sim);
     abut_model_free(b->model);
     abut_workers_destroy(b->workers);
