@@ -86,33 +86,41 @@ static bool line_line(const placed *a, const placed *b, double sign, contact_poi
     return true;
 }
 
-/* The point of a circle (centre p, axis d, radius r) deepest against the normal n:
- *     w = n - (n.d) d,  tip = p - r w/|w|. */
-static bool circle_tip(const placed *a, vec3 n, vec3 n_rate, vec3 *tip, vec3 *tip_rate) {
-    double h = vec3_dot(n, a->d), h_rate = vec3_dot(n_rate, a->d) + vec3_dot(n, a->d_rate);
-    vec3 w = vec3_axpy(n, -h, a->d);
-    vec3 w_rate = vec3_axpy(vec3_axpy(n_rate, -h_rate, a->d), -h, a->d_rate);
+/* The point p + side r m of a circle (centre p, axis d, radius r), m the unit direction of v seen along the
+ * axis:
+ *
+ *     w = v - (v.d) d,  m = w/|w|
+ *
+ * Where v lies along the axis all points are alike.  A circle that remembers the direction it had (`axes`)
+ * keeps that one, as a material point, and goes on with it where v passes through the axis: so the place is a
+ * smooth function of the motion up to the event there. */
+static bool circle_along(const placed *c, vec3 v, vec3 v_rate, double least, double side, vec3 *at,
+                         vec3 *at_rate) {
+    double h = vec3_dot(v, c->d), h_rate = vec3_dot(v_rate, c->d) + vec3_dot(v, c->d_rate);
+    vec3 w = vec3_axpy(v, -h, c->d), kept = quat_rotate(c->m->rotation, c->e->axes);
+    vec3 w_rate = vec3_axpy(vec3_axpy(v_rate, -h_rate, c->d), -h, c->d_rate);
     double length = vec3_length(w);
-    if (!(length > 1e-9)) return false;
-    vec3 m = vec3_scale(w, 1 / length);
-    *tip = vec3_axpy(a->p, -a->e->r, m);
-    *tip_rate = vec3_axpy(a->p_rate, -a->e->r, unit_rate(m, w_rate, length));
+    vec3 m = kept, m_rate = vec3_cross(c->m->velocity.angular, kept);
+    if (length > least) {
+        double turned = vec3_dot(w, kept) < 0 ? -1 : 1;
+        m = vec3_scale(w, turned / length), m_rate = unit_rate(m, vec3_scale(w_rate, turned), length);
+    } else if (vec3_length2(kept) == 0) {
+        return false;
+    }
+    *at = vec3_axpy(c->p, side * c->e->r, m);
+    *at_rate = vec3_axpy(c->p_rate, side * c->e->r, m_rate);
     return true;
 }
 
-/* The point of a circle nearest to q (side 1) or farthest from it (side -1):
- *     e = q - p,  w = e - (e.d) d,  foot = p + side r w/|w|. */
+/* The point of a circle deepest against the normal n. */
+static bool circle_tip(const placed *a, vec3 n, vec3 n_rate, vec3 *tip, vec3 *tip_rate) {
+    return circle_along(a, n, n_rate, 1e-9, -1, tip, tip_rate);
+}
+
+/* The point of a circle nearest to q (side 1) or farthest from it (side -1). */
 static bool circle_foot(const placed *c, vec3 q, vec3 q_rate, double side, vec3 *foot, vec3 *foot_rate) {
-    vec3 e = vec3_sub(q, c->p), e_rate = vec3_sub(q_rate, c->p_rate);
-    double h = vec3_dot(e, c->d), h_rate = vec3_dot(e_rate, c->d) + vec3_dot(e, c->d_rate);
-    vec3 w = vec3_axpy(e, -h, c->d);
-    vec3 w_rate = vec3_axpy(vec3_axpy(e_rate, -h_rate, c->d), -h, c->d_rate);
-    double length = vec3_length(w);
-    if (!(length > 1e-9 * c->e->r)) return false;
-    vec3 m = vec3_scale(w, 1 / length);
-    *foot = vec3_axpy(c->p, side * c->e->r, m);
-    *foot_rate = vec3_axpy(c->p_rate, side * c->e->r, unit_rate(m, w_rate, length));
-    return true;
+    return circle_along(c, vec3_sub(q, c->p), vec3_sub(q_rate, c->p_rate), 1e-9 * c->e->r, side, foot,
+                        foot_rate);
 }
 
 static bool point_circle(const placed *a, const placed *b, contact_point *out) {
@@ -212,4 +220,19 @@ bool element_contact(const element *a, const motion *ma, const element *b, const
     if (sa) *sa = s;
     if (sb) *sb = t;
     return true;
+}
+
+bool element_remember_tip(element *circle, const motion *mc, const element *wall, const motion *mw) {
+    contact_point p;
+    element plain = *circle;
+    plain.axes = vec3_zero();
+    if (!element_contact(&plain, mc, wall, mw, 1, &p, NULL, NULL)) return false;
+    vec3 arm = vec3_sub(quat_unrotate(mc->rotation, vec3_sub(p.at, mc->center)), circle->p);
+    circle->axes = vec3_scale(vec3_unit(arm), -1);
+    return true;
+}
+
+bool element_tip_turned(const element *circle, const motion *mc, const element *wall, const motion *mw) {
+    element now = *circle;
+    return element_remember_tip(&now, mc, wall, mw) && vec3_dot(now.axes, circle->axes) < 0;
 }

@@ -29,11 +29,12 @@ typedef struct element {
     element_kind kind;
     vec3 p;   /* the point; a point of the line or plane; the centre of circle, ellipsoid, cavity */
     vec3 d;   /* unit: direction of the line, outward normal of the plane, axis of the circle; of the end of a
-                 capsule along its axis, outwards; of other points 0 */
+                 capsule along its axis, of a point of a rim along the cylinder's, outwards; of
+                 other points 0 */
     double r; /* offset of point and line; radius of circle and cavity */
     double lo, hi; /* of a line: p + s d, lo <= s <= hi */
-    vec3 axes;     /* of an ellipsoid: half axes */
-    double u, v;   /* of a patch: where the search for its extremal place starts */
+    vec3 axes; /* of an ellipsoid: half axes; of a circle: 0, or away from its place (element_remember_tip) */
+    double u, v; /* of a patch: where the search for its extremal place starts */
     int patch;
     int branch; /* of a circle: its first or second place (0, 1) against a line or another circle;
                    of a patch: 1 where a search that leaves the domain stops, to go on in the next patch */
@@ -47,6 +48,12 @@ typedef struct element {
  * circle parallel to a plane, concentric points) or is not supported. */
 bool element_contact(const element *a, const motion *ma, const element *b, const motion *mb, double sign,
                      contact_point *out, double *sa, double *sb);
+
+/* A circle remembers where it touches a plane or a cavity, so that element_contact goes on with that place
+ * where the circle comes to lie flat and all its points are alike.  False: it lies flat now. */
+bool element_remember_tip(element *circle, const motion *mc, const element *wall, const motion *mw);
+/* Whether the deepest place has gone to the other side of the circle since it was remembered. */
+bool element_tip_turned(const element *circle, const motion *mc, const element *wall, const motion *mw);
 
 /* Whether element_contact knows the two kinds. */
 bool element_pair_is_known(element_kind a, element_kind b);

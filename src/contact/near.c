@@ -338,6 +338,16 @@ static bool on_cap(const contact_shape *s, const element *cap, vec3 x, double sl
     return vec3_length(vec3_axpy(e, -vec3_dot(cap->d, e), cap->d)) <= s->shape.radius + slack;
 }
 
+/* The points of a rim stand for it where it lies flat on a wall; where it leans its deepest point does.  Flat
+ * is what leans by less than the touching distance can tell: to a tenth of it, over the radius; against a
+ * plane seen along the axis, against a cavity seen along the rim. */
+static bool rim_lies_flat(const contact_shape *s, const element *e, const element *other, vec3 n,
+                          double slack) {
+    vec3 radial = {e->p.x + s->center.x, e->p.y + s->center.y, 0}, lean = vec3_cross(e->d, n);
+    if (other->kind == ELEMENT_CAVITY) return fabs(vec3_dot(lean, radial)) <= 0.1 * slack;
+    return vec3_dot(e->d, n) > 0 && s->shape.radius * vec3_length(lean) <= 0.1 * slack;
+}
+
 static bool round_faces(const contact_shape *s, const element *e, const element *other, vec3 n, vec3 x,
                         double t, double slack) {
     if (e->kind == ELEMENT_LINE) return t >= e->lo - slack && t <= e->hi + slack;
@@ -345,6 +355,7 @@ static bool round_faces(const contact_shape *s, const element *e, const element 
     if (e->kind == ELEMENT_POINT && e->r > 0) return vec3_dot(n, e->d) >= -flat;
     if (s->shape.kind != ABUT_SHAPE_CYLINDER) return true;
     if (e->kind == ELEMENT_PLANE) return on_cap(s, e, x, slack);
+    if (is_rim_point(e)) return rim_lies_flat(s, e, other, n, slack);
     if (e->kind == ELEMENT_CIRCLE) return is_wall(other) || (t >= 0 && rim_sees(e, n, x));
     return true;
 }

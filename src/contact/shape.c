@@ -63,7 +63,9 @@ static void make_cylinder(contact_shape *s) {
     for (int side = -1; side <= 1; side += 2)
         for (int i = 0; i < SHAPE_RIM_POINTS; i++) {
             double x = r * rim_cosine[i], y = r * rim_cosine[(i + 6) % SHAPE_RIM_POINTS];
-            add(s, (element){.kind = ELEMENT_POINT, .p = vec3_add(o, vec3_make(x, y, side * half))},
+            add(s,
+                (element){
+                    .kind = ELEMENT_POINT, .p = vec3_add(o, vec3_make(x, y, side * half)), .d = {0, 0, side}},
                 FEATURE_EDGE);
         }
 }

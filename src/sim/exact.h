@@ -7,6 +7,7 @@
  *   exact_near.c      near pairs for a window of time
  *   exact_touch.c     the touching set
  *   exact_face.c      touches of one face contact, and their area where it presses uniformly
+ *   exact_disc.c      the flat end of a cylinder
  *   exact_forces.c    accelerations at a state: wrenches, rows, contacts, the complementarity problem
  *   exact_events.c    the first event on the dense output of a step
  *   exact_impact.c    impacts and impulses without impact
@@ -127,6 +128,7 @@ typedef struct exact {
     forces_result result; /* of the last evaluation */
     double speed;         /* largest speed in the group, for scales */
     bool integrating;     /* an evaluation for the integrator: only accelerations are wanted */
+    bool cut_short;       /* the last step, by an event */
     double storm;         /* tiny steps, less what calm ones have made up for (exact_storm.c) */
     bool marked;          /* near pairs are marked for the placed state */
     bool confused;        /* no modes of friction were found, or the storm is there */
@@ -227,12 +229,35 @@ static inline bool exact_same_place(const exact *x, const near_pair *pair, const
  * start of a run; ahead > 0: and what can close within that time. */
 abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_error *error);
 bool exact_add_touch(exact *x, exact_near *n);
+/* Gap at which a pair counts as touching. */
+double exact_touching_gap(const exact *x, bool generous, double rate);
 /* Whether the near pair, at its present rate, would bounce. */
 bool exact_bounces(const exact *x, const exact_near *n);
 void exact_keep_touches(exact *x, const bool *kept);
 /* Lets go contacts without a single place (a rim that has come to lie flat, edges that became parallel):
  * other pairs of their features have them. */
 abut_status exact_drop_degenerate(exact *x, abut_error *error);
+
+/* ---- exact_disc.c: the flat end of a cylinder on a plane, and its rim */
+typedef enum disc_order { DISC_RATE, DISC_ACCELERATION } disc_order;
+/* Adds the point of each rim that lies flat at which rate or acceleration of the gap is least, if that is
+ * below -limit; *added: there was one. */
+abut_status exact_disc_cut(exact *x, disc_order order, double limit, bool *added, abut_error *error);
+/* Whether the touch is a point that was added so, still touches, and carries something. */
+bool exact_disc_keeps(const exact *x, int64_t item, near_pair *pair, contact_point *point);
+/* Whether the pair is a rim on a plane or in a cavity: it has no place where it lies flat. */
+bool exact_disc_is_rim(const near_pair *p);
+/* Whether the pair is a point of a rim and a plane. */
+bool exact_disc_is_point(const exact *x, const exact_near *n);
+/* Whether a point of a rim at `point` is the deepest place of the rim, which leans: then that has the
+ * contact. */
+bool exact_disc_yields(const exact *x, const exact_near *n, const contact_point *point);
+/* The old touch, a point of a rim, that a rim which has come to lean goes on from; -1: none. */
+int64_t exact_disc_before(const exact *x, int64_t count, const exact_near *n, const contact_point *point);
+/* Rims that lean remember where they touch at the start of a step, */
+void exact_disc_remember(exact *x);
+/* and whether the place of a touch has gone to the other side of its rim since, at the placed state. */
+bool exact_disc_turned(const exact *x, int64_t item);
 
 /* ---- exact_events.c */
 abut_status exact_place_dense(exact *x, double time, abut_error *error);

@@ -231,6 +231,7 @@ static bool find_start(exact *x, int64_t item, const sample *b, sample *a, bool 
 static int pieces_of(exact *x, const exact_near *n, double h) {
     contact_point p;
     if (n->touching) return 0;
+    if (!n->known) return MOST_PIECES;                      /* a rim that lies flat may come to lean */
     if (!exact_near_at(x, n, &p, NULL)) return MOST_PIECES; /* parallel just then */
     double swing = vec3_distance(n->normal, p.normal);
     if (swing > 0.25) return (int)fmin(ceil(8 * swing), MOST_PIECES);
@@ -315,7 +316,7 @@ static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
         const exact_near *n = &x->nears.data[i];
         double end = fmin(t1, best->time), before = best->time;
         sample a = {t0, n->gap, n->rate}, b;
-        bool known = true;
+        bool known = n->known;
         for (int k = 1; k <= n->pieces && best->time == before; k++) {
             bool fine = probe_gap(x, i, k < n->pieces ? t0 + (end - t0) * k / n->pieces : end, &b);
             if (fine && known) search_piece(x, i, t0, a, b, best);
@@ -332,6 +333,7 @@ static bool leaves(exact *x, int64_t item, double t) {
     if (place_two(x, t, c->a, c->b, NULL) != ABUT_OK) return true;
     /* a smooth contact is asked whether it is still on its patch: crossing to the next one is an event */
     if (smooth_is_pair(&n.pair)) return rolling_leaves_patch(x, item);
+    if (exact_disc_turned(x, item)) return true;
     return !exact_near_at(x, &n, &p, &faces) || !faces;
 }
 

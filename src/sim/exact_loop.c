@@ -152,8 +152,9 @@ void exact_mark_touching(exact *x, bool evaluated) {
 static abut_status impacts(exact *x, abut_error *error) {
     exact_sum_bounces(x);
     for (int round = 0; round < IMPACT_ROUNDS; round++) {
-        bool happened;
-        abut_status status = exact_impact(x, false, &happened, error);
+        bool happened = false, added;
+        abut_status status = exact_disc_cut(x, DISC_RATE, exact_approach_limit(x), &added, error);
+        if (status == ABUT_OK) status = exact_impact(x, false, &happened, error);
         if (status != ABUT_OK || !happened) return status;
         exact_measure_speed(x);
     }
@@ -169,8 +170,11 @@ static abut_status choose(exact *x, abut_error *error) {
         /* an approximate solver never gets to the end: its residual is audited */
         bool rough = x->model->world.solver >= ABUT_SOLVER_PGS;
         if ((outcome == FORCES_BUDGET && !rough) || outcome == FORCES_CANNOT_STICK) x->confused = true;
+        bool happened, added = false;
+        if (status == ABUT_OK && outcome == FORCES_SOLVED)
+            status = exact_disc_cut(x, DISC_ACCELERATION, 1e-2 * exact_acceleration_limit(x), &added, error);
+        if (added) continue;
         if (status != ABUT_OK || outcome != FORCES_NO_FINITE_FORCE) return status;
-        bool happened;
         status = exact_impact(x, true, &happened, error);
         if (status == ABUT_OK) status = drop_separating(x, false, error);
         if (status != ABUT_OK || !happened) return status;
@@ -204,6 +208,7 @@ static abut_status handle(exact *x, exact_event e, abut_error *error) {
         x->contacts.data[e.item].mode = FRICTION_STICK;
         x->contacts.data[e.item].anchored = false;
         exact_face_sticks(x, e.item);
+        x->pace.hint = 0; /* the last steps were cut short by a direction of slip that turned ever faster */
     }
     bool crossed = false;
     if (e.kind == EXACT_LEAVES) {
@@ -359,6 +364,7 @@ static abut_status step(exact *x, abut_error *error) {
     status = exact_update_faces(x, error);
     if (status != ABUT_OK) return status;
     remember_slip(x);
+    exact_disc_remember(x);
     exact_pack(x, x->y);
     x->error = error;
     x->integrator.config.first_step = x->pace.hint > 0 ? fmin(x->pace.hint, limit) : 0;
@@ -373,6 +379,7 @@ static abut_status step(exact *x, abut_error *error) {
     reached = rolling_within_known(x, start, exact_within_reach(x, start, reached));
     exact_event e = exact_find_event(x, start, reached);
     if (e.kind != EXACT_NOTHING) reached = e.time;
+    x->cut_short = e.kind != EXACT_NOTHING;
     status = exact_keep_segment(x, start, reached, error);
     if (status == ABUT_OK) status = exact_place_dense(x, reached, error);
     if (status != ABUT_OK) return status;
@@ -427,6 +434,7 @@ static bool still_rests(const exact *x) {
  * where it began, to be stepped in time. */
 static abut_status step_or_storm(exact *x, abut_error *error) {
     double start = x->time;
+    x->cut_short = true;
     exact_pack(x, x->y);
     abut_status status = any_step(x, error);
     if (status == ABUT_FAILED || status == ABUT_BUDGET || status == ABUT_INFEASIBLE) {

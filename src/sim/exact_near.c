@@ -92,7 +92,8 @@ static bool far_apart(const exact *x, const exact_pair *p, double reach) {
 /* Near pairs that are degenerate, farther than reach, or behind each other cannot touch within the window. */
 static bool keep(exact *x, exact_near *n, double reach) {
     contact_point p;
-    if (!exact_know_near(x, n, &p)) return false;
+    if (!exact_know_near(x, n, &p))
+        return exact_disc_is_rim(&n->pair); /* it lies flat, and may come to lean */
     return p.gap <= reach && p.gap >= -fmax(reach, 4 * x->model->tolerance.touching);
 }
 

@@ -40,8 +40,10 @@ static double tiny_step(const exact *x) { return (x->contacts.count > 16 ? 0.2 :
 static double storm_limit(const exact *x) { return 10 + 0.25 * (double)x->contacts.count; }
 
 bool exact_storm_counts(exact *x, double advanced) {
-    double tiny = tiny_step(x);
-    x->storm = advanced < tiny ? x->storm + 1 : fmax(0, x->storm - advanced / tiny);
+    /* steps that the integrator made short, as where slip is about to end in a turn, are no events; they
+     * count a little, so that they come to an end */
+    double tiny = tiny_step(x), weight = x->cut_short ? 1 : 0.2;
+    x->storm = advanced < tiny ? x->storm + weight : fmax(0, x->storm - advanced / tiny);
     int64_t budget = x->run->options.event_budget > 0 ? x->run->options.event_budget : 5000;
     if (x->storm > storm_limit(x) || ++x->frame_steps > budget) x->confused = true;
     return x->confused;

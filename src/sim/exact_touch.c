@@ -53,7 +53,7 @@ static void drop_front(exact *x, int64_t first) {
 /* Gap at which a pair counts as touching.  Events are located to rounding, so what lands together differs by
  * rounding times speed; what is already held is within the correction's accuracy.  At the start of a run
  * everything within epsilon touches. */
-static double touching_gap(const exact *x, bool generous, double rate) {
+double exact_touching_gap(const exact *x, bool generous, double rate) {
     const abut_tolerances *t = &x->model->tolerance;
     return generous ? t->touching : 1e-3 * t->touching + fmin(fabs(rate) * t->event, 0.5 * t->touching);
 }
@@ -81,7 +81,8 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
     for (int64_t i = 0; i < old_count; i++) {
         exact_near n = {.a = x->contacts.data[i].a, .b = x->contacts.data[i].b};
         contact_point p;
-        if (!rolling_follow(x, i, &n.pair, &p) || said_already(x, old_count, &n, &p)) continue;
+        if (!rolling_follow(x, i, &n.pair, &p) && !exact_disc_keeps(x, i, &n.pair, &p)) continue;
+        if (said_already(x, old_count, &n, &p)) continue;
         if (!add_touch(x, &n, &p, i)) return fail_memory(error);
     }
     for (int64_t i = 0; i < x->nears.count; i++) {
@@ -95,10 +96,14 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
                close = ahead > 0 && !exact_bounces(x, n) ? closing(x, ahead, n->rate) : 0;
         if (p.gap > most + close) continue;
         int64_t old = find_touch(x, old_count, n);
+        if (old < 0) old = exact_disc_before(x, old_count, n, &p);
         /* what touched and was left deeper (by a time step) still touches: it is pushed out, not forgotten */
         if (p.gap < (old < 0 ? -4 * most - x->deep : -MOST_DEPTH * most)) continue;
-        if (old < 0 && p.gap > touching_gap(x, generous, n->rate) + close) continue;
-        if (!exact_near_at(x, n, &p, &faces) || !faces) continue;
+        if (old < 0 && p.gap > exact_touching_gap(x, generous, n->rate) + close) continue;
+        /* the points of a rim carry it in time steps, which see where it leans at their start only */
+        if (!exact_near_at(x, n, &p, &faces)) continue;
+        if (!faces && !(ahead > 0 && exact_disc_is_point(x, n))) continue;
+        if (exact_disc_yields(x, n, &p)) continue;
         n->touching = true;
         exact_near_move(x, n);
         if (said_already(x, old_count, n, &p)) continue;
