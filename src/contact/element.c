@@ -114,12 +114,12 @@ static bool circle_along(const placed *c, vec3 v, vec3 v_rate, double least, dou
 
 /* The point of a circle deepest against the normal n. */
 static bool circle_tip(const placed *a, vec3 n, vec3 n_rate, vec3 *tip, vec3 *tip_rate) {
-    return circle_along(a, n, n_rate, 1e-9, -1, tip, tip_rate);
+    return circle_along(a, n, n_rate, ELEMENT_FLAT, -1, tip, tip_rate);
 }
 
 /* The point of a circle nearest to q (side 1) or farthest from it (side -1). */
 static bool circle_foot(const placed *c, vec3 q, vec3 q_rate, double side, vec3 *foot, vec3 *foot_rate) {
-    return circle_along(c, vec3_sub(q, c->p), vec3_sub(q_rate, c->p_rate), 1e-9 * c->e->r, side, foot,
+    return circle_along(c, vec3_sub(q, c->p), vec3_sub(q_rate, c->p_rate), ELEMENT_FLAT * c->e->r, side, foot,
                         foot_rate);
 }
 

@@ -40,6 +40,10 @@ typedef struct element {
                    of a patch: 1 where a search that leaves the domain stops, to go on in the next patch */
 } element;
 
+/* A circle that leans less than this, rad, lies flat: over its width that is less than contacts are apart
+ * that land together (a thousandth of epsilon, of a body of a tenth of the scene's size). */
+#define ELEMENT_FLAT 1e-7
+
 /* The contact point of element a (of the body that moves as ma) and b.  `sign` orients the normal of two
  * crossing edges, whose gap can be negative: n = sign * d_a x d_b / |...|; it is ignored for all other pairs
  * (a circle is the rim of a cylinder: its normal leaves the rim between axis and radius).

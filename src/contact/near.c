@@ -338,14 +338,14 @@ static bool on_cap(const contact_shape *s, const element *cap, vec3 x, double sl
     return vec3_length(vec3_axpy(e, -vec3_dot(cap->d, e), cap->d)) <= s->shape.radius + slack;
 }
 
-/* The points of a rim stand for it where it lies flat on a wall; where it leans its deepest point does.  Flat
- * is what leans by less than the touching distance can tell: to a tenth of it, over the radius; against a
- * plane seen along the axis, against a cavity seen along the rim. */
+/* The points of a rim stand for it where it lies flat on a wall and has no deepest point; where it leans that
+ * has the contact (element_contact).  Against a cavity it leans to rounding of the place when seen along the
+ * rim. */
 static bool rim_lies_flat(const contact_shape *s, const element *e, const element *other, vec3 n,
                           double slack) {
     vec3 radial = {e->p.x + s->center.x, e->p.y + s->center.y, 0}, lean = vec3_cross(e->d, n);
     if (other->kind == ELEMENT_CAVITY) return fabs(vec3_dot(lean, radial)) <= 0.1 * slack;
-    return vec3_dot(e->d, n) > 0 && s->shape.radius * vec3_length(lean) <= 0.1 * slack;
+    return vec3_dot(e->d, n) > 0 && vec3_length(lean) <= 1.001 * ELEMENT_FLAT;
 }
 
 static bool round_faces(const contact_shape *s, const element *e, const element *other, vec3 n, vec3 x,

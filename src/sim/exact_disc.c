@@ -14,7 +14,7 @@
 #include "contact/flat.h"
 #include "sim/exact.h"
 
-enum { CUTS = 8, FIRST_CUT = 2 * SHAPE_ELEMENTS };
+enum { CUTS = 16, FIRST_CUT = 2 * SHAPE_ELEMENTS };
 
 typedef struct disc {
     int a, b;       /* local */
@@ -167,27 +167,115 @@ static bool is_there(const exact *x, const disc *d, vec3 at) {
     return false;
 }
 
-static bool needs_cut(const exact *x, const disc *d, disc_order order, double limit, rim_point *p) {
+static vec3 middle_of(const exact *x, const disc *d) {
+    int cylinder = d->first ? d->a : d->b;
+    const motion *m = &x->motions[cylinder];
+    return vec3_add(m->center, quat_rotate(m->rotation, shape_of(x, cylinder)->elements[2 * d->end].p));
+}
+
+static double radius_of(const exact *x, const disc *d) {
+    return shape_of(x, d->first ? d->a : d->b)->shape.radius;
+}
+
+/* Where the load of a disc lies: its direction from the middle, and how far from there on the rim the points
+ * are that carry it. */
+typedef struct disc_load {
     vec3 u;
+    double width;
+} disc_load;
+
+/* Load of contact i if it is one of the disc, otherwise 0. */
+static double load_of(const exact *x, const disc *d, int64_t i) {
+    disc other;
+    double n = x->loads.data[i].normal;
+    return n > 0 && disc_of(x, i, d->first, &other) && same_disc(&other, d) ? n : 0;
+}
+
+/* False where the load lies well inside.  Points with less than a thousandth of it do not count for the
+ * width: the solution of least norm gives crumbs to all that touch. */
+static bool find_load(const exact *x, const disc *d, disc_load *out) {
+    vec3 middle = middle_of(x, d), sum = vec3_zero();
+    double load = 0, r = radius_of(x, d);
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        double n = load_of(x, d, i);
+        sum = vec3_axpy(sum, n, vec3_sub(x->contacts.data[i].point.at, middle)), load += n;
+    }
+    sum = vec3_axpy(sum, -vec3_dot(sum, d->normal), d->normal);
+    double length = vec3_length(sum);
+    if (!(length > 0.5 * load * r)) return false;
+    out->u = vec3_scale(sum, 1 / length);
+    vec3 at = vec3_axpy(middle, r, out->u);
+    out->width = 0;
+    for (int64_t i = 0; i < x->contacts.count; i++)
+        if (load_of(x, d, i) > 1e-3 * load)
+            out->width = fmax(out->width, vec3_distance(x->contacts.data[i].point.at, at));
+    return true;
+}
+
+/* Points that carry the disc nearer to each other than this part of the radius are replaced by one, where
+ * their load lies: it misses by the square of this, and points that nearly coincide make a bad problem. */
+#define ONE_POINT 1e-3
+
+/* A cut that a round asks for. */
+typedef struct cut {
+    rim_point point;
+    bool replaces; /* the others of the disc */
+} cut;
+
+/* Where two points carry the disc and the load lies beyond their chord, the disc will turn about a point of
+ * the rim near the load: the cut is there, and its error is of second order in the chord.  Where one carries
+ * it, or none, the cut is at the least value: so the point about which it turns is between the two. */
+static bool needs_cut(const exact *x, const disc *d, disc_order order, double limit, cut *out) {
+    vec3 u;
+    rim_point *p = &out->point, loaded;
+    disc_load load;
     int slot = free_slot(x, d);
+    out->replaces = false;
     if (slot < 0 || !least_over_rim(x, d, order, limit, &u) || !look(x, d, u, slot, p) || !p->faces)
         return false;
-    if (p->at.gap > exact_touching_gap(x, false, p->rate) || is_there(x, d, p->at.at)) return false;
-    return (order == DISC_RATE ? p->rate : p->acceleration) < -limit;
+    if (p->at.gap > exact_touching_gap(x, false, p->rate)) return false;
+    if ((order == DISC_RATE ? p->rate : p->acceleration) >= -limit) return false;
+    if (order == DISC_ACCELERATION && find_load(x, d, &load) && load.width > 1e-9 * radius_of(x, d) &&
+        look(x, d, load.u, slot, &loaded) && loaded.faces) {
+        out->replaces = load.width <= ONE_POINT * radius_of(x, d);
+        if (out->replaces || !is_there(x, d, loaded.at.at)) *p = loaded;
+    }
+    return out->replaces || !is_there(x, d, p->at.at);
+}
+
+/* Forgets the cuts of the disc. */
+static abut_status forget_cuts(exact *x, const disc *d, abut_error *error) {
+    arena_mark mark = arena_save(x->arena);
+    bool *kept = arena_alloc(x->arena, (size_t)x->contacts.count + 1, sizeof *kept);
+    if (!kept) return fail_memory(error);
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        disc other;
+        kept[i] = !is_cut_touch(x, i) || !disc_of(x, i, d->first, &other) || !same_disc(&other, d);
+    }
+    exact_keep_touches(x, kept);
+    arena_restore(x->arena, mark);
+    return ABUT_OK;
+}
+
+/* The next disc from contact *i on; false at the end. */
+static bool next_disc(const exact *x, int64_t *i, disc *d) {
+    for (; *i < 2 * x->contacts.count; ++*i)
+        if (disc_of(x, *i / 2, *i % 2 == 0, d) && !is_known(x, *i / 2, d)) return true;
+    return false;
 }
 
 abut_status exact_disc_cut(exact *x, disc_order order, double limit, bool *added, abut_error *error) {
-    int64_t count = x->contacts.count;
+    disc d;
     *added = false;
-    for (int64_t i = 0; i < count; i++)
-        for (int side = 0; side < 2; side++) {
-            disc d;
-            rim_point p;
-            if (!disc_of(x, i, side == 0, &d) || is_known(x, i, &d) || !needs_cut(x, &d, order, limit, &p))
-                continue;
-            if (!exact_add_touch(x, &p.near)) return fail_memory(error);
-            *added = true;
-        }
+    for (int64_t i = 0; next_disc(x, &i, &d); i++) {
+        cut c;
+        if (!needs_cut(x, &d, order, limit, &c)) continue;
+        abut_status status = c.replaces ? forget_cuts(x, &d, error) : ABUT_OK;
+        if (status != ABUT_OK) return status;
+        if (!exact_add_touch(x, &c.point.near)) return fail_memory(error);
+        *added = true;
+        if (c.replaces) return ABUT_OK; /* contacts have moved: the next round has the others */
+    }
     return ABUT_OK;
 }
 

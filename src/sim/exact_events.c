@@ -320,6 +320,9 @@ static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
         for (int k = 1; k <= n->pieces && best->time == before; k++) {
             bool fine = probe_gap(x, i, k < n->pieces ? t0 + (end - t0) * k / n->pieces : end, &b);
             if (fine && known) search_piece(x, i, t0, a, b, best);
+            /* a rim that lay flat has come to lean, and its deepest place is behind */
+            if (fine && !known && b.g <= -1e-3 * x->model->tolerance.touching && faces_at(x, i, b.t))
+                consider_join(x, i, -1e-3 * x->model->tolerance.touching, false, t0, b.t, best);
             a = b, known = fine;
         }
     }

@@ -2,7 +2,7 @@
  */
 #include "sim/exact.h"
 
-enum { IMPACT_ROUNDS = 64 };
+enum { IMPACT_ROUNDS = 64, CUT_ROUNDS = 16 };
 
 /* ---- events */
 
@@ -171,8 +171,8 @@ static abut_status choose(exact *x, abut_error *error) {
         bool rough = x->model->world.solver >= ABUT_SOLVER_PGS;
         if ((outcome == FORCES_BUDGET && !rough) || outcome == FORCES_CANNOT_STICK) x->confused = true;
         bool happened, added = false;
-        if (status == ABUT_OK && outcome == FORCES_SOLVED)
-            status = exact_disc_cut(x, DISC_ACCELERATION, 1e-2 * exact_acceleration_limit(x), &added, error);
+        if (status == ABUT_OK && outcome == FORCES_SOLVED && round < CUT_ROUNDS)
+            status = exact_disc_cut(x, DISC_ACCELERATION, 1e-5 * exact_acceleration_limit(x), &added, error);
         if (added) continue;
         if (status != ABUT_OK || outcome != FORCES_NO_FINITE_FORCE) return status;
         status = exact_impact(x, true, &happened, error);
