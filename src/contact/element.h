@@ -37,7 +37,8 @@ typedef struct element {
     double u, v; /* of a patch: where the search for its extremal place starts */
     int patch;
     int branch; /* of a circle: its first or second place (0, 1) against a line or another circle;
-                   of a patch: 1 where a search that leaves the domain stops, to go on in the next patch */
+                   of a patch: rounds left to a search that stops where it leaves the domain, to go on in the
+                   next patch; 0: it does not stop there */
 } element;
 
 /* A circle that leans less than this, rad, lies flat: over its width that is less than contacts are apart

@@ -222,7 +222,7 @@ bool near_collect(const abut_context *context, const contact_shape *a, const mot
                   const contact_shape *b, const motion *mb, double reach, double turn, near_array *out) {
     bool solid_a = a->shape.kind == ABUT_SHAPE_SOLID, solid_b = b->shape.kind == ABUT_SHAPE_SOLID;
     if (a->shape.kind == ABUT_SHAPE_SURFACE || b->shape.kind == ABUT_SHAPE_SURFACE)
-        return smooth_collect(context, a, ma, b, mb, reach, out);
+        return smooth_collect(context, a, ma, b, mb, reach, false, out);
     collector c = {.context = context, .a = a, .b = b, .ma = ma, .mb = mb};
     collector swapped = {.context = context, .a = b, .b = a, .ma = mb, .mb = ma};
     c.reach = swapped.reach = reach, c.turn = swapped.turn = turn, c.out = swapped.out = out;

@@ -46,20 +46,22 @@ bool patch_is_inside(const abut_surface *surface, int patch, double u, double v,
 /* ---- a patch and a plane */
 
 /* n is the plane's normal in the patch's axes: n . c_u = n . c_v = 0. */
-static bool find_tip(const abut_surface *surface, const element *e, vec3 n, double *u, double *v,
+static bool find_tip(const abut_surface *surface, const element *e, vec3 n, patch_place *at,
                      abut_partials *p) {
-    *u = e->u, *v = e->v;
-    for (int i = 0; i < PATCH_ROUNDS; i++) {
+    double *u = &at->u, *v = &at->v, moves = 1;
+    int beyond = 0;
+    *at = (patch_place){.u = e->u, .v = e->v};
+    for (; at->rounds < patch_rounds(e) && moves > PATCH_CONVERGED; at->rounds++) {
         if (!abut_surface_evaluate(surface, e->patch, *u, *v, 2, p)) return false;
         double f[2] = {-vec3_dot(n, p->u), -vec3_dot(n, p->v)};
         double m[4][4] = {{vec3_dot(n, p->uu), vec3_dot(n, p->uv)}, {vec3_dot(n, p->uv), vec3_dot(n, p->vv)}};
         if (!patch_solve(2, m, f)) return false;
-        double moves = patch_limit_step(f, 2);
+        moves = patch_limit_step(f, 2);
         *u += f[0], *v += f[1];
         if (!(fabs(*u) < 16 && fabs(*v) < 16)) return false;
-        if (moves < PATCH_CONVERGED || patch_walks_off(surface, e, *u, *v)) break;
+        if (patch_walks_off(surface, e, *u, *v, &beyond)) moves = 0;
     }
-    return abut_surface_evaluate(surface, e->patch, *u, *v, 2, p);
+    return moves <= PATCH_CONVERGES && abut_surface_evaluate(surface, e->patch, *u, *v, 2, p);
 }
 
 bool patch_plane(const abut_surface *surface, const element *e, const motion *ma,
@@ -69,9 +71,9 @@ bool patch_plane(const abut_surface *surface, const element *e, const motion *ma
     vec3 q = vec3_add(mb->center, quat_rotate(mb->rotation, plane_element->p));
     vec3 w = ma->velocity.angular, local = quat_unrotate(ma->rotation, n);
     vec3 local_rate = quat_unrotate(ma->rotation, vec3_sub(n_rate, vec3_cross(w, n)));
-    double u, v;
+    patch_place at;
     abut_partials p;
-    if (!find_tip(surface, e, local, &u, &v, &p)) return false;
+    if (!find_tip(surface, e, local, &at, &p)) return false;
     double rate[2] = {-vec3_dot(local_rate, p.u), -vec3_dot(local_rate, p.v)};
     double m[4][4] = {{vec3_dot(local, p.uu), vec3_dot(local, p.uv)},
                       {vec3_dot(local, p.uv), vec3_dot(local, p.vv)}};
@@ -84,9 +86,10 @@ bool patch_plane(const abut_surface *surface, const element *e, const motion *ma
     out->gap = vec3_dot(n, vec3_sub(out->at, q));
     /* the outside of the patch must look at the plane, and the place be deepest, no saddle or summit */
     double uu = vec3_dot(local, p.uu), uv = vec3_dot(local, p.uv), vv = vec3_dot(local, p.vv);
-    *inside = patch_is_inside(surface, e->patch, u, v, &p, slack) &&
+    *inside = patch_is_inside(surface, e->patch, at.u, at.v, &p, slack) &&
               vec3_dot(local, vec3_cross(p.u, p.v)) < 0 && uu + vv > 0 && uu * vv > uv * uv;
-    if (places) *places = (patch_place){u, v, rate[0], rate[1]};
+    at.u_rate = rate[0], at.v_rate = rate[1];
+    if (places) *places = at;
     return true;
 }
 
@@ -190,7 +193,8 @@ bool patch_patch(const abut_surface *sa, const element *a, const motion *ma, con
     vec3 shift = quat_unrotate(mb->rotation, vec3_sub(ma->center, mb->center));
     two_places t = {.x = {a->u, a->v, b->u, b->v}};
     double f[4], m[4][4], moves = 1;
-    for (int i = 0; i < PATCH_ROUNDS && moves > PATCH_CONVERGED; i++) {
+    int rounds = 0, beyond[2] = {0, 0};
+    for (; rounds < patch_rounds(a) && moves > PATCH_CONVERGED; rounds++) {
         if (!evaluate(sa, a, r, shift, sb, b, &t)) return false;
         equations(&t, f, m);
         if (!patch_solve(4, m, f)) return false;
@@ -199,9 +203,11 @@ bool patch_patch(const abut_surface *sa, const element *a, const motion *ma, con
             t.x[k] -= f[k];
             if (!(fabs(t.x[k]) < 16)) return false;
         }
-        if (patch_walks_off(sa, a, t.x[0], t.x[1]) || patch_walks_off(sb, b, t.x[2], t.x[3])) break;
+        bool off_a = patch_walks_off(sa, a, t.x[0], t.x[1], &beyond[0]),
+             off_b = patch_walks_off(sb, b, t.x[2], t.x[3], &beyond[1]);
+        if (off_a || off_b) moves = 0;
     }
-    if (!evaluate(sa, a, r, shift, sb, b, &t)) return false;
+    if (moves > PATCH_CONVERGES || !evaluate(sa, a, r, shift, sb, b, &t)) return false;
     /* relative twist of a in the axes of b, at a's centre of mass */
     vec3 w = quat_unrotate(mb->rotation, vec3_sub(ma->velocity.angular, mb->velocity.angular));
     vec3 v_center = vec3_sub(ma->velocity.linear, motion_velocity_at(mb, ma->center));
@@ -223,8 +229,8 @@ bool patch_patch(const abut_surface *sa, const element *a, const motion *ma, con
               patch_is_inside(sb, b->patch, t.x[2], t.x[3], &t.b, slack) &&
               vec3_dot(t.n, vec3_cross(t.a.u, t.a.v)) < 0;
     if (places) {
-        places[0] = (patch_place){t.x[0], t.x[1], rate[0], rate[1]};
-        places[1] = (patch_place){t.x[2], t.x[3], rate[2], rate[3]};
+        places[0] = (patch_place){t.x[0], t.x[1], rate[0], rate[1], rounds};
+        places[1] = (patch_place){t.x[2], t.x[3], rate[2], rate[3], rounds};
     }
     return true;
 }

@@ -10,6 +10,7 @@
 /* Where on a patch, and how fast that place moves over it. */
 typedef struct patch_place {
     double u, v, u_rate, v_rate;
+    int rounds; /* of Newton's method that it took */
 } patch_place;
 
 /* A patch against a plane: the place where the patch reaches deepest (its normal opposite to the plane's).
@@ -40,17 +41,28 @@ bool patch_solve(int n, double m[4][4], double *x);
 /* Whether (u, v) lies in the domain of the patch, within `slack` metres. */
 bool patch_is_inside(const abut_surface *surface, int patch, double u, double v, const abut_partials *p,
                      double slack);
-/* Whether a search that walks over the atlas has left the domain of its patch for the next one. */
-static inline bool patch_walks_off(const abut_surface *surface, const element *e, double u, double v) {
-    return e->kind == ELEMENT_PATCH && e->branch &&
-           abut_surface_outside(surface, (abut_surface_point){e->patch, u, v}, NULL) > 0.25;
+/* Whether a search that walks over the atlas goes on in the next patch: it has gone far beyond the domain of
+ * its patch, or has been outside for three rounds (*beyond counts them).  The place may be there only: the
+ * curvature can jump at the border, so that this patch, going on as its polynomial does, has none. */
+static inline bool patch_walks_off(const abut_surface *surface, const element *e, double u, double v,
+                                   int *beyond) {
+    if (e->branch <= 0) return false;
+    double outside = abut_surface_outside(surface, (abut_surface_point){e->patch, u, v}, NULL);
+    *beyond = outside > 1e-6 ? *beyond + 1 : 0;
+    return outside > 0.25 || *beyond >= 3;
 }
 /* A Newton step of at most half a unit in each parameter, so that a start far away does not jump over
  * patches; returns its size. */
 double patch_limit_step(double *step, int n);
-enum { PATCH_ROUNDS = 40 };
+/* Rounds of Newton's method on a patch, and of a search that walks over the atlas, from patch to patch.  A
+ * place that is there takes 3 to 6 on its patch, where surfaces nearly conform up to 30. */
+enum { PATCH_ROUNDS = 40, PATCH_ROUNDS_OF_WALK = 100 };
+static inline int patch_rounds(const element *e) {
+    return e->branch > 0 && e->branch < PATCH_ROUNDS ? e->branch : PATCH_ROUNDS;
+}
 /* Newton's method has done all it can after a step below this: the next one would be of the order of its
- * square. */
+ * square.  After all rounds a step below the second is taken for a place, too. */
 #define PATCH_CONVERGED 1e-10
+#define PATCH_CONVERGES 1e-7
 
 #endif

@@ -18,16 +18,46 @@ typedef struct smooth_sample {
     int32_t edge[2]; /* of the domain on which it lies, -1: none */
 } smooth_sample;
 
+/* Samples first .. first + count - 1 lie in a ball. */
+typedef struct smooth_cluster {
+    vec3 center; /* from the centre of mass */
+    double radius;
+    int32_t first, count;
+} smooth_cluster;
+
+/* What is around the samples of a patch: a ball; a cone of normals, which make an angle of at most (cosine,
+ * sine) with the axis; and clusters first .. first + count - 1. */
+typedef struct smooth_bounds {
+    vec3 center, axis;
+    double radius, cosine, sine;
+    double spacing;         /* in parameters: neighbouring samples are no farther apart */
+    double pitch;           /* metres: every point of the patch is about as near to a sample */
+    double bulge;           /* and as near to the plane through the samples around it */
+    double least_curvature; /* 1/m, in any direction, here and on the patches around; positive: convex */
+    int32_t first, count;
+} smooth_bounds;
+
 /* Samples of patch i: samples[first[i] .. first[i + 1] - 1]. */
 struct smooth_samples {
     smooth_sample *samples;
     int32_t *first;
-    double *spacing; /* in parameters: neighbouring samples are no farther apart */
-    double *pitch;   /* metres: every point of the patch is about as near to a sample */
+    smooth_bounds *bounds;
+    ARRAY(smooth_cluster) clusters;
     int32_t patch_count;
-    bool convex; /* strictly, at every sample */
-    bool bulges; /* convex or flat, at every sample */
+    double least_curvature; /* 1/m, over all samples and directions: positive where convex */
 };
+
+/* The smallest curvature of a shape at any place in any direction, 1/m: positive for a strictly convex shape,
+ * zero for one that is flat somewhere, negative for one with a dent.  (Of a surface: at its samples.) */
+double smooth_least_curvature(const contact_shape *shape);
+
+/* Whether a place can be born where a surface with the one least curvature meets one with the other.  Where
+ * they add up to something positive every place is one of its own, which moves and cannot divide.  A tenth of
+ * the larger is kept for what lies between the samples, and for dents, which are tighter seen across a gap.
+ */
+static inline bool smooth_can_appear(double one, double two) {
+    return !(one + two > 0.1 * fmax(fabs(one), fabs(two)));
+}
 
 /* Fills the tree, the samples, bounds and radius of a shape that is a surface. */
 abut_status smooth_shape_make(const abut_context *context, contact_shape *shape, abut_error *error);
@@ -40,9 +70,12 @@ static inline bool smooth_is_pair(const near_pair *pair) {
 }
 bool smooth_shapes_known(abut_shape_kind other);
 
-/* Appends the pairs that may be closer than reach; one for each place. False when memory is out. */
+/* The search for places ends here: places farther apart are on sides that look away from each other. */
+double smooth_reach_most(const contact_shape *a, const contact_shape *b);
+/* Appends the pairs that may be closer than reach, or the most; one for each place; `born`: only those in
+ * patches where a place can be born.  False when memory is out. */
 bool smooth_collect(const abut_context *context, const contact_shape *a, const motion *ma,
-                    const contact_shape *b, const motion *mb, double reach, near_array *out);
+                    const contact_shape *b, const motion *mb, double reach, bool born, near_array *out);
 
 /* Moves the element e, a place on a surface of the body that moves as ms, to where the surface is deepest (a
  * plane) or closest (a point, a line) near it.  False where the surface ends on the way. */

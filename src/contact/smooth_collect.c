@@ -17,6 +17,8 @@ typedef struct collector {
     const contact_shape *x, *y; /* x is the surface; y the other */
     const motion *mx, *my;
     bool swapped; /* y is body a of the pairs */
+    bool born;    /* only where a place can be born */
+    double bends; /* least curvature of y */
     double reach;
     near_array *out;
     int64_t first;
@@ -81,7 +83,7 @@ static bool add_candidate(collector *c, candidate a) {
 static bool add_patch(collector *c, int32_t patch, const smooth_sample *start) {
     element e = {
         .kind = ELEMENT_PATCH, .p = vec3_neg(c->x->center), .patch = patch, .u = start->u, .v = start->v};
-    if (!c->x->smooth->convex && c->e.kind != ELEMENT_PATCH &&
+    if (!(c->x->smooth->bounds[patch].least_curvature > 0) && c->e.kind != ELEMENT_PATCH &&
         !smooth_descend(c->x->atlas, &e, c->mx, &c->e, c->my))
         return true;
     contact_feature f = {FEATURE_SMOOTH, e.patch};
@@ -104,6 +106,11 @@ static double distance_to(const element *e, vec3 x) {
     return vec3_length(vec3_axpy(d, -t, e->d));
 }
 
+/* The surface of a ball or capsule lies so far from its point or line. */
+static double offset_of(const element *e) {
+    return e->kind == ELEMENT_POINT || e->kind == ELEMENT_LINE ? e->r : 0;
+}
+
 enum { MOST_SAMPLES = 1024 };
 
 /* Whether no sample around it is nearer (of equals: none before it). */
@@ -120,6 +127,8 @@ static bool is_least(const smooth_sample *s, const double *distance, int count, 
 static bool visit_patch(void *user, int32_t patch) {
     collector *c = user;
     const smooth_samples *all = c->x->smooth;
+    const smooth_bounds *bounds = &all->bounds[patch];
+    if (c->born && !smooth_can_appear(bounds->least_curvature, c->bends)) return true;
     pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
     pose x_in_y = pose_relative(px, py);
     double distance[MOST_SAMPLES] = {INFINITY};
@@ -130,11 +139,12 @@ static bool visit_patch(void *user, int32_t patch) {
         distance[i] = distance_to(&c->e, pose_point(x_in_y, all->samples[first + i].at));
         if (distance[i] < distance[best]) best = i;
     }
-    /* the tree does not tell which patches are near the wall of a cavity */
-    if (c->e.kind == ELEMENT_CAVITY && distance[best] > c->reach + all->pitch[patch]) return true;
+    /* no point of the patch comes closer than reach */
+    double between = c->e.kind == ELEMENT_PLANE ? bounds->bulge : bounds->pitch;
+    if (distance[best] > c->reach + offset_of(&c->e) + between) return true;
     if (!add_candidate(c, (candidate){patch, -1, first + best, 0, distance[best]})) return false;
     for (int i = 0; i < count; i++)
-        if (i != best && is_least(all->samples + first, distance, count, i, all->spacing[patch]) &&
+        if (i != best && is_least(all->samples + first, distance, count, i, bounds->spacing) &&
             !add_candidate(c, (candidate){patch, -1, first + i, 0, distance[i]}))
             return false;
     return true;
@@ -144,11 +154,11 @@ static bool visit_patch(void *user, int32_t patch) {
  * may reach the other body between its samples is a start.  Places farther away are found when they get
  * there. */
 static bool may_be_lower(const collector *c, const candidate *b) {
-    const smooth_samples *all = c->x->smooth;
+    if (b->j >= 0) return false;
+    const smooth_bounds *bounds = &c->x->smooth->bounds[b->i];
     const int32_t *nearest = map64_get(&c->known, key_of(b->i, b->j));
-    bool offset = c->e.kind == ELEMENT_POINT || c->e.kind == ELEMENT_LINE;
-    double near = 0.25 * all->pitch[b->i] + (offset ? c->e.r : 0);
-    return !all->convex && b->j < 0 && b == &c->candidates.data[*nearest] && b->distance <= near;
+    double near = 0.5 * bounds->pitch + offset_of(&c->e);
+    return !(bounds->least_curvature > 0) && b == &c->candidates.data[*nearest] && b->distance <= near;
 }
 
 /* The candidates that no neighbour beats become pairs. */
@@ -248,24 +258,53 @@ static bool collect_solid(collector *c) {
 
 /* ---- two surfaces */
 
-/* Starts from the nearest pair of samples. */
+/* Whether a patch of x and one of y, at x_in_y, can have normals that are opposite to each other: the angle
+ * between the axes of their cones (one turned round) is at most the sum of their half-angles. */
+static bool can_face(const smooth_bounds *x, const smooth_bounds *y, pose x_in_y) {
+    double sine = x->sine * y->cosine + x->cosine * y->sine;
+    if (x->cosine <= 0 || y->cosine <= 0 || sine <= 0) return true;
+    double cosine = x->cosine * y->cosine - x->sine * y->sine;
+    return -vec3_dot(pose_vector(x_in_y, x->axis), y->axis) >= cosine;
+}
+
+/* The nearest samples of two clusters, the first moved; *least is the square of their distance. */
+static void nearest_of(const collector *c, const smooth_cluster *a, const smooth_cluster *b, pose x_in_y,
+                       double *least, candidate *best) {
+    const smooth_sample *sx = c->x->smooth->samples, *sy = c->y->smooth->samples;
+    for (int32_t k = a->first; k < a->first + a->count; k++) {
+        vec3 p = pose_point(x_in_y, sx[k].at);
+        for (int32_t l = b->first; l < b->first + b->count; l++) {
+            double d = vec3_length2(vec3_sub(p, sy[l].at));
+            if (d < *least) *least = d, best->sample_x = k, best->sample_y = l;
+        }
+    }
+}
+
+/* Starts from the nearest pair of samples, unless no point of the one comes closer to the other than reach.
+ */
 static bool two_patches(void *user, int32_t i, int32_t j) {
     collector *c = user;
     const smooth_samples *sx = c->x->smooth, *sy = c->y->smooth;
+    const smooth_bounds *bx = &sx->bounds[i], *by = &sy->bounds[j];
     pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
     pose x_in_y = pose_relative(px, py);
-    double least = INFINITY;
-    int32_t best_x = sx->first[i], best_y = sy->first[j];
-    for (int32_t k = sx->first[i]; k < sx->first[i + 1]; k++) {
-        vec3 p = pose_point(x_in_y, sx->samples[k].at);
-        for (int32_t l = sy->first[j]; l < sy->first[j + 1]; l++) {
-            double d = vec3_length2(vec3_sub(p, sy->samples[l].at));
-            if (d < least) least = d, best_x = k, best_y = l;
+    double far = c->reach + bx->pitch + by->pitch, least = far * far;
+    if (c->born && !smooth_can_appear(bx->least_curvature, by->least_curvature)) return true;
+    if (vec3_distance(pose_point(x_in_y, bx->center), by->center) > far + bx->radius + by->radius ||
+        !can_face(bx, by, x_in_y))
+        return true;
+    candidate best = {i, j, -1, -1, 0};
+    for (int32_t k = bx->first; k < bx->first + bx->count; k++) {
+        const smooth_cluster *a = &sx->clusters.data[k];
+        vec3 center = pose_point(x_in_y, a->center);
+        for (int32_t l = by->first; l < by->first + by->count; l++) {
+            const smooth_cluster *b = &sy->clusters.data[l];
+            double apart = vec3_distance(center, b->center) - a->radius - b->radius;
+            if (apart < 0 || apart * apart < least) nearest_of(c, a, b, x_in_y, &least, &best);
         }
     }
-    /* no point of the one comes closer to the other than reach */
-    if (sqrt(least) > c->reach + sx->pitch[i] + sy->pitch[j]) return true;
-    return add_candidate(c, (candidate){i, j, best_x, best_y, sqrt(least)});
+    best.distance = sqrt(least);
+    return best.sample_x < 0 || add_candidate(c, best);
 }
 
 static bool collect_surfaces(collector *c) {
@@ -280,8 +319,14 @@ bool smooth_shapes_known(abut_shape_kind other) {
            other == ABUT_SHAPE_ELLIPSOID || other == ABUT_SHAPE_CYLINDER || other == ABUT_SHAPE_CAVITY;
 }
 
+double smooth_reach_most(const contact_shape *a, const contact_shape *b) {
+    bool flat = a->shape.kind == ABUT_SHAPE_HALFSPACE || b->shape.kind == ABUT_SHAPE_HALFSPACE;
+    bool smooth = a->shape.kind == ABUT_SHAPE_SURFACE || b->shape.kind == ABUT_SHAPE_SURFACE;
+    return smooth && !flat ? 0.25 * fmin(a->radius, b->radius) : INFINITY;
+}
+
 bool smooth_collect(const abut_context *context, const contact_shape *a, const motion *ma,
-                    const contact_shape *b, const motion *mb, double reach, near_array *out) {
+                    const contact_shape *b, const motion *mb, double reach, bool born, near_array *out) {
     bool swapped = a->shape.kind != ABUT_SHAPE_SURFACE;
     collector c = {.context = context,
                    .x = swapped ? b : a,
@@ -289,12 +334,13 @@ bool smooth_collect(const abut_context *context, const contact_shape *a, const m
                    .mx = swapped ? mb : ma,
                    .my = swapped ? ma : mb,
                    .swapped = swapped,
+                   .born = born,
+                   .bends = smooth_least_curvature(swapped ? a : b),
                    .reach = reach,
                    .out = out,
                    .first = out->count};
     if (c.y->shape.kind == ABUT_SHAPE_NONE) return true;
-    /* places farther apart than this are on sides that look away from each other */
-    if (c.y->shape.kind != ABUT_SHAPE_HALFSPACE) c.reach = fmin(reach, 0.25 * fmin(a->radius, b->radius));
+    c.reach = fmin(reach, smooth_reach_most(a, b));
     bool fine = c.y->shape.kind == ABUT_SHAPE_SOLID ? collect_solid(&c)
                 : c.y->smooth                       ? collect_surfaces(&c)
                                                     : collect_elements(&c);

@@ -88,9 +88,11 @@ static int equations(const place_on *at, const other *o, double l, double f[4], 
     return 3;
 }
 
-static bool find(const abut_surface *surface, const element *e, other *o, double x[3], place_on *at) {
+static bool find(const abut_surface *surface, const element *e, other *o, double x[3], place_on *at,
+                 int *rounds) {
     double f[4], m[4][4], rate[4], moves = 1;
-    for (int i = 0; i < PATCH_ROUNDS && moves > PATCH_CONVERGED; i++) {
+    int beyond = 0;
+    for (*rounds = 0; *rounds < patch_rounds(e) && moves > PATCH_CONVERGED; ++*rounds) {
         if (!evaluate(surface, e, x[0], x[1], at)) return false;
         int n = equations(at, o, x[2], f, m, rate);
         if (!patch_solve(n, m, f)) return false;
@@ -100,9 +102,9 @@ static bool find(const abut_surface *surface, const element *e, other *o, double
         x[0] -= f[0], x[1] -= f[1];
         if (!(fabs(x[0]) < 16 && fabs(x[1]) < 16 && isfinite(x[2]))) return false;
         if (o->round) turn_to(o, vec3_axpy(o->e, x[2] / o->radius, o->d)), x[2] = 0;
-        if (patch_walks_off(surface, e, x[0], x[1])) break;
+        if (patch_walks_off(surface, e, x[0], x[1], &beyond)) moves = 0;
     }
-    return evaluate(surface, e, x[0], x[1], at);
+    return moves <= PATCH_CONVERGES && evaluate(surface, e, x[0], x[1], at);
 }
 
 /* Whether |X - q| is largest there: what touches the wall of a cavity. */
@@ -129,7 +131,8 @@ bool patch_point(const abut_surface *surface, const element *e, const motion *ma
         else
             x[2] = vec3_dot(o.d, from);
     }
-    if (!find(surface, e, &o, x, &at)) return false;
+    int rounds;
+    if (!find(surface, e, &o, x, &at, &rounds)) return false;
     if (!patch_solve(equations(&at, &o, x[2], f, m, rate), m, rate)) return false;
     vec3 q = vec3_axpy(o.p, x[2], o.d), arm = quat_rotate(ma->rotation, at.p.c);
     vec3 slide = quat_rotate(ma->rotation, vec3_axpy(vec3_scale(at.p.u, rate[0]), rate[1], at.p.v));
@@ -145,6 +148,6 @@ bool patch_point(const abut_surface *surface, const element *e, const motion *ma
     *inside = patch_is_inside(surface, e->patch, x[0], x[1], &at.p, slack) &&
               (point->kind != ELEMENT_CAVITY || is_farthest(&at, q));
     *t = x[2];
-    if (places) *places = (patch_place){x[0], x[1], rate[0], rate[1]};
+    if (places) *places = (patch_place){x[0], x[1], rate[0], rate[1], rounds};
     return true;
 }

@@ -109,6 +109,7 @@ static abut_status collect(exact *x, double h, abut_error *error) {
         p->turn = 1.2 * (relative_spin(x, p) * h + 0.5 * (turn_a + turn_b) * h * h) + 1e-6;
         p->moved = p->turned = 0;
         if (far_apart(x, p, p->reach)) continue;
+        p->reach = fmin(p->reach, smooth_reach_most(shape_of(x, p->a), shape_of(x, p->b)));
         found.count = 0;
         fine = near_collect(context, shape_of(x, p->a), &x->motions[p->a], shape_of(x, p->b),
                             &x->motions[p->b], p->reach, p->turn, &found);
@@ -174,6 +175,7 @@ abut_status exact_look_around(exact *x, double *limit, abut_error *error) {
     if (x->pace.window != 0 && h > 1.1 * fabs(x->pace.window))
         h = fabs(x->pace.window); /* no crumb is left */
     abut_status status = collect(x, h, error);
+    h *= part_within(x, h, x->pair_speeds, x->pair_spins); /* smooth surfaces are seen so far only */
     if (x->pace.window == 0) x->pace.window = h;
     adapt_window(x, h);
     x->near_until = h < x->end - x->time ? x->time + h : x->end;

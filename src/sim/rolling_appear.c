@@ -6,27 +6,18 @@
  *   apart     it is new, but the bodies do not overlap there: the near pairs are collected again
  *   overlaps  the step is cut at the latest time at which they do not, found by bisection
  *
- * A strictly convex body and one that is convex or flat have no such places, and none is searched. */
+ * A strictly convex body and one that is convex or flat have no such places, nor has a body in a hollow that
+ * is wider than the body is round; then none is searched. */
 #include "sim/rolling.h"
 
 static const contact_shape *shape_of(const exact *x, int local) {
     return &x->model->bodies[x->bodies[local]].shape;
 }
 
-/* Convex, or flat at places. */
-static bool bulges(const contact_shape *s) {
-    if (s->shape.kind == ABUT_SHAPE_SURFACE) return s->smooth->bulges;
-    return s->shape.kind != ABUT_SHAPE_CAVITY;
-}
-
-static bool is_convex(const contact_shape *s) {
-    return s->shape.kind == ABUT_SHAPE_SURFACE && s->smooth->convex;
-}
-
 static bool can_appear(const exact *x, const exact_pair *p) {
     const contact_shape *a = shape_of(x, p->a), *b = shape_of(x, p->b);
     bool smooth = a->shape.kind == ABUT_SHAPE_SURFACE || b->shape.kind == ABUT_SHAPE_SURFACE;
-    return smooth && !((is_convex(a) && bulges(b)) || (bulges(a) && is_convex(b)));
+    return smooth && smooth_can_appear(smooth_least_curvature(a), smooth_least_curvature(b));
 }
 
 bool rolling_can_appear(const exact *x) {
@@ -108,8 +99,8 @@ abut_status rolling_appear(exact *x, rolling_placer *place, double start, double
         found.count = 0;
         status = place(x, end, error);
         if (status != ABUT_OK) break;
-        fine = near_collect(&x->run->context, shape_of(x, a), &x->motions[a], shape_of(x, b), &x->motions[b],
-                            reach, INFINITY, &found);
+        fine = smooth_collect(&x->run->context, shape_of(x, a), &x->motions[a], shape_of(x, b),
+                              &x->motions[b], reach, true, &found);
         for (int64_t k = 0; k < found.count && fine && status == ABUT_OK; k++) {
             exact_near n = {.pair = found.data[k], .a = a, .b = b};
             contact_point p;

@@ -50,8 +50,7 @@ static abut_status comes_near(exact *x, const exact_pair *p, double reach, bool 
     bool endless = !isfinite(a->radius) || !isfinite(b->radius);
     *near = false;
     if (!endless && vec3_distance(ma->center, mb->center) > a->radius + b->radius + reach) return ABUT_OK;
-    /* the search for places ends at a quarter of the smaller radius */
-    *near = !endless && reach > 0.25 * fmin(a->radius, b->radius);
+    *near = reach > smooth_reach_most(a, b);
     if (*near) return ABUT_OK;
     near_array found = {0};
     bool fine = near_collect(&x->run->context, a, ma, b, mb, reach, INFINITY, &found);
