@@ -16,7 +16,9 @@ typedef struct walk {
     const touch_tree *a, *b;
     touch_placing at;
     double reach;
-    double want;             /* the descent goes on until gaps are this much wider than reach */
+    double want;         /* the descent goes on until gaps are this much wider than reach */
+    touch_turned box[2]; /* of B's nodes box_of[], turned last: the next pair mostly has one of them */
+    int32_t box_of[2];
     abut_touch_cache *cache; /* NULL: nothing is remembered */
     touch_corner *turned;    /* the corners of B's piece `turned_piece`, in the frame of A */
     touch_piece turned_piece;
@@ -175,17 +177,27 @@ static bool take_pair(walk *s, open_pair x, open_pair *stack, int *depth, int64_
     return true;
 }
 
+static const touch_turned *turned_box(walk *s, int32_t node) {
+    if (s->box_of[0] == node) return &s->box[0];
+    if (s->box_of[1] == node) return &s->box[1];
+    s->box[0] = touch_turn(&s->at, &s->b->nodes[node]), s->box_of[0] = node;
+    return &s->box[0];
+}
+
 /* Splits the larger of two boxes; its halves share what is computed for the other. */
 static bool split_pair(walk *s, open_pair x, open_pair *stack, int *depth, int64_t *slot) {
     const touch_node *a = s->a->nodes, *b = s->b->nodes, *na = a + x.a, *nb = b + x.b;
+    open_pair left = x, right = x;
     if (na->right >= 0 && (nb->right < 0 || touch_node_size(na) >= touch_node_size(nb))) {
-        touch_turned t = touch_turn(&s->at, nb);
-        open_pair left = {x.a + 1, x.b, touch_gap(na + 1, &t)},
-                  right = {na->right, x.b, touch_gap(a + na->right, &t)};
-        return take_pair(s, right, stack, depth, slot) && take_pair(s, left, stack, depth, slot);
+        const touch_turned *t = turned_box(s, x.b);
+        left.a = x.a + 1, right.a = na->right;
+        left.gap = touch_gap(a + left.a, t), right.gap = touch_gap(a + right.a, t);
+    } else {
+        left.b = x.b + 1, right.b = nb->right;
+        s->box_of[0] = left.b, s->box[0] = touch_turn(&s->at, b + left.b);
+        s->box_of[1] = right.b, s->box[1] = touch_turn(&s->at, b + right.b);
+        left.gap = touch_gap(na, &s->box[0]), right.gap = touch_gap(na, &s->box[1]);
     }
-    touch_turned t[2] = {touch_turn(&s->at, nb + 1), touch_turn(&s->at, b + nb->right)};
-    open_pair left = {x.a, x.b + 1, touch_gap(na, &t[0])}, right = {x.a, nb->right, touch_gap(na, &t[1])};
     return take_pair(s, right, stack, depth, slot) && take_pair(s, left, stack, depth, slot);
 }
 
@@ -193,8 +205,8 @@ static bool split_pair(walk *s, open_pair x, open_pair *stack, int *depth, int64
 static bool descend(walk *s, int32_t i, int32_t j, int64_t slot) {
     open_pair stack[256]; /* each tree is at most 80 high */
     int depth = 0;
-    touch_turned t = touch_turn(&s->at, &s->b->nodes[j]);
-    if (!take_pair(s, (open_pair){i, j, touch_gap(&s->a->nodes[i], &t)}, stack, &depth, &slot)) return false;
+    open_pair root = {i, j, touch_gap(&s->a->nodes[i], turned_box(s, j))};
+    if (!take_pair(s, root, stack, &depth, &slot)) return false;
     while (depth) {
         open_pair x = stack[--depth];
         if (!split_pair(s, x, stack, &depth, &slot)) return false;
@@ -246,7 +258,7 @@ static bool go_on(walk *s, pose b_in_a) {
 }
 
 bool touch_pairs(touch_work *w) {
-    walk s = {.w = w, .a = &w->s[0]->tree, .b = &w->s[1]->tree, .turned_number = -1};
+    walk s = {.w = w, .a = &w->s[0]->tree, .b = &w->s[1]->tree, .turned_number = -1, .box_of = {-1, -1}};
     s.reach = 2 * w->epsilon, s.cache = w->options->cache;
     pose b_in_a = pose_relative(touch_tree_frame(s.b, w->s[1]->solid, w->p[1]),
                                 touch_tree_frame(s.a, w->s[0]->solid, w->p[0]));
