@@ -1,6 +1,6 @@
 /* The exact clock: processor seconds per simulated second of the scenes in scenes/, and how the time grows
  * with the number of bodies: in separate heaps (the exponent should stay below 1.2) and in one stack
- * (printed).
+ * (printed); what a second thread gains on separate heaps.
  *
  *     bench_clock [SCENE...]       these scenes instead of all; a scene stops after 20 s */
 #include "abut/abut.h"
@@ -17,20 +17,27 @@ static double now(void) { return (double)clock() / CLOCKS_PER_SEC; }
 typedef struct result {
     int bodies;
     long long steps, events;
-    double simulated, seconds;
+    double simulated, seconds, wall;
+    uint64_t hash;
     bool kept;
 } result;
 
+static double wall(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Runs a scene for `duration` (0: its own), at most `limit` seconds. */
-static bool run(abut_scene *scene, double duration, double limit, result *out) {
+static bool run(const abut_context *context, abut_scene *scene, double duration, double limit, result *out) {
     const abut_world_def *w = abut_scene_world(scene);
     abut_error error = {0};
     abut_model *model = NULL;
     abut_sim *sim = NULL;
     if (duration == 0) duration = w->duration;
-    double started = now();
-    abut_status status = abut_model_create(NULL, w, &model, &error);
-    if (status == ABUT_OK) status = abut_sim_create(NULL, model, NULL, &sim, &error);
+    double started = now(), clock_then = wall();
+    abut_status status = abut_model_create(context, w, &model, &error);
+    if (status == ABUT_OK) status = abut_sim_create(context, model, NULL, &sim, &error);
     for (int k = 1; status == ABUT_OK && abut_sim_time(sim) < duration && now() - started < limit; k++)
         status = abut_sim_advance(sim, fmin(k * w->frame, duration), &error);
     if (sim) {
@@ -39,6 +46,7 @@ static bool run(abut_scene *scene, double duration, double limit, result *out) {
                         .simulated = abut_sim_time(sim)};
         for (int i = 0; i < ABUT_EVENT_KINDS; i++)
             out->events += abut_sim_event_count(sim, (abut_event_kind)i);
+        out->wall = wall() - clock_then, out->hash = abut_sim_hash(sim);
         out->seconds = now() - started, out->kept = abut_sim_audit(sim).promises_kept;
     }
     if (status != ABUT_OK) fprintf(stderr, "%s: %s\n", abut_scene_name(scene), error.message);
@@ -56,7 +64,7 @@ static void bench_scene(const char *path) {
         return;
     }
     const char *slash = strrchr(path, '/');
-    if (abut_scene_world(scene)->mode == ABUT_EXACT && run(scene, 0, 20, &r))
+    if (abut_scene_world(scene)->mode == ABUT_EXACT && run(NULL, scene, 0, 20, &r))
         printf("| %s | %d | %lld | %lld | %.3g | %.3g | %s |\n", slash ? slash + 1 : path, r.bodies, r.steps,
                r.events, r.simulated, r.seconds / fmax(r.simulated, 1e-9), r.kept ? "yes" : "no");
     abut_scene_free(scene);
@@ -79,33 +87,36 @@ static void bench_folder(const char *folder) {
     for (int i = 0; i < count; i++) bench_scene(paths[i]);
 }
 
-static double time_of(const char *text, double duration) {
+static result result_of(const abut_context *context, const char *text, double duration) {
     abut_scene *scene = NULL;
     abut_error error = {0};
-    result r = {.seconds = NAN};
+    result r = {.seconds = NAN, .wall = NAN};
     if (abut_scene_read(NULL, text, strlen(text), "bench.lua", ".", NULL, &scene, &error) != ABUT_OK) {
         fprintf(stderr, "%s\n", error.message);
-        return NAN;
+        return r;
     }
-    run(scene, duration, 60, &r);
+    run(context, scene, duration, 60, &r);
     abut_scene_free(scene);
-    return r.seconds;
+    return r;
 }
 
-/* Heaps of three boxes that fall on each other, far apart; and one stack that a sphere hits. */
-static void bench_growth(void) {
+/* Heaps of three boxes that fall on each other, far apart. */
+static void write_heaps(char *text, size_t size, int n) {
+    snprintf(text, size,
+             "world { frame = 1/60 }\nmaterial { restitution = 0.1, friction = 0.3 }\n"
+             "body { shape = halfspace { normal = {0, 0, 1}, offset = 0 }, fixed = true }\n"
+             "for i = 1, %d do for k = 1, 3 do body { shape = solid.box {0.5, 0.4, 0.3}, position = {3 * i + "
+             "0.05 * k, 0.03 * k, 0.4 * k}, rotation = {0.1 * k, 1, 0, 0} } end end",
+             n);
+}
+
+static void bench_heaps(void) {
     char text[1024];
     double first = 0, last = 0;
     printf("\n| heaps of 3 | bodies | s | exponent |\n| --- | --- | --- | --- |\n");
     for (int n = 8; n <= 64; n *= 2) {
-        snprintf(
-            text, sizeof text,
-            "world { frame = 1/60 }\nmaterial { restitution = 0.1, friction = 0.3 }\n"
-            "body { shape = halfspace { normal = {0, 0, 1}, offset = 0 }, fixed = true }\n"
-            "for i = 1, %d do for k = 1, 3 do body { shape = solid.box {0.5, 0.4, 0.3}, position = {3 * i + "
-            "0.05 * k, 0.03 * k, 0.4 * k}, rotation = {0.1 * k, 1, 0, 0} } end end",
-            n);
-        double seconds = time_of(text, 0.4);
+        write_heaps(text, sizeof text, n);
+        double seconds = result_of(NULL, text, 0.4).seconds;
         if (n == 8)
             printf("| %d | %d | %.3g | |\n", n, 3 * n, seconds);
         else
@@ -114,6 +125,11 @@ static void bench_growth(void) {
         last = seconds;
     }
     printf("| all | | | %.2f |\n", log2(last / first) / 3);
+}
+
+/* One stack, hit by a sphere. */
+static void bench_stack(void) {
+    char text[1024];
     printf("\n| one stack of | s for 0.2 s after a blow |\n| --- | --- |\n");
     for (int n = 1; n <= 8; n *= 2) {
         snprintf(
@@ -124,8 +140,26 @@ static void bench_growth(void) {
             "end\n"
             "body { shape = sphere {0.1}, position = {-0.5, 0.05, 0.3 * %d - 0.1}, velocity = {3, 0, 0} }",
             n, n);
-        printf("| %d | %.3g |\n", n, time_of(text, 0.2));
+        printf("| %d | %.3g |\n", n, result_of(NULL, text, 0.2).seconds);
     }
+}
+
+/* By the wall clock: the best of three, taken in turns. */
+static void bench_threads(void) {
+    char text[1024];
+    write_heaps(text, sizeof text, 32);
+    abut_workers *pool = abut_workers_create(NULL, 2);
+    abut_context two = {.parallel = abut_workers_parallel(pool)};
+    double best[2] = {INFINITY, INFINITY};
+    uint64_t hash[2] = {0, 0};
+    for (int k = 0; k < 6; k++) {
+        result r = result_of(k % 2 ? &two : NULL, text, 0.4);
+        best[k % 2] = fmin(best[k % 2], r.wall), hash[k % 2] = r.hash;
+    }
+    abut_workers_destroy(pool);
+    printf("\n| 32 heaps of 3 | s by the clock | gain | same bits |\n| --- | --- | --- | --- |\n");
+    printf("| 1 thread | %.3g | | |\n| 2 threads | %.3g | %.2f | %s |\n", best[0], best[1], best[0] / best[1],
+           hash[0] == hash[1] ? "yes" : "NO");
 }
 
 int main(int argc, char **argv) {
@@ -134,6 +168,8 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) bench_scene(argv[i]);
     if (argc > 1) return 0;
     bench_folder(ABUT_SCENES);
-    bench_growth();
+    bench_heaps();
+    bench_stack();
+    bench_threads();
     return 0;
 }
