@@ -335,13 +335,20 @@ void view_put_motion(view_bytes *out, view_layout layout, const abut_motion *m) 
 
 abut_status view_frames(abut_recording *r, view_layout layout, int64_t from, int64_t count, view_bytes *out,
                         abut_error *error) {
+    return view_frames_apart(r, layout, from, count, 1, out, error);
+}
+
+abut_status view_frames_apart(abut_recording *r, view_layout layout, int64_t from, int64_t count,
+                              int64_t stride, view_bytes *out, abut_error *error) {
     int bodies = abut_recording_bodies(r);
     abut_motion *motions = calloc((size_t)bodies + 1, sizeof *motions);
     if (!motions) return no_memory(error);
     abut_status status = ABUT_OK;
-    for (int64_t k = from; k < from + count && k < abut_recording_frames(r) && status == ABUT_OK; k++) {
+    for (int64_t i = 0; i < count && status == ABUT_OK; i++) {
+        int64_t k = from + i * stride;
+        if (k >= abut_recording_frames(r)) break;
         status = abut_recording_motions(r, k, motions, error);
-        for (int i = 0; i < bodies && status == ABUT_OK; i++) view_put_motion(out, layout, &motions[i]);
+        for (int b = 0; b < bodies && status == ABUT_OK; b++) view_put_motion(out, layout, &motions[b]);
     }
     free(motions);
     return status == ABUT_OK ? done(out, error) : status;

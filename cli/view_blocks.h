@@ -37,6 +37,9 @@ abut_status view_marks(abut_recording *recording, view_bytes *out, abut_error *e
 /* Frames from .. from + count - 1, as far as there are any. */
 abut_status view_frames(abut_recording *recording, view_layout layout, int64_t from, int64_t count,
                         view_bytes *out, abut_error *error);
+/* Every stride-th of them: from, from + stride, ... */
+abut_status view_frames_apart(abut_recording *recording, view_layout layout, int64_t from, int64_t count,
+                              int64_t stride, view_bytes *out, abut_error *error);
 abut_status view_contacts(abut_recording *recording, view_layout layout, int64_t from, int64_t count,
                           view_bytes *out, abut_error *error);
 /* Motions at any time, from the dense output. */

@@ -140,12 +140,14 @@ static bool query_range(view_server *s, const struct mg_request_info *r, double 
 
 static abut_status make_ranged(view_server *s, const struct mg_request_info *r, const char *name,
                                view_bytes *out, bool *known, abut_error *error) {
-    double from, count;
+    double from, count, stride = 1;
     bool frames = strcmp(name, "frames.bin") == 0;
     *known = (frames || strcmp(name, "contacts.bin") == 0) && query_range(s, r, &from, &count);
     if (!*known) return ABUT_INVALID;
-    return (frames ? view_frames : view_contacts)(s->recording, s->layout, (int64_t)from, (int64_t)count, out,
-                                                  error);
+    if (!frames) return view_contacts(s->recording, s->layout, (int64_t)from, (int64_t)count, out, error);
+    if (!query_number(r, "stride", 1, 1e9, &stride)) stride = 1;
+    return view_frames_apart(s->recording, s->layout, (int64_t)from, (int64_t)count, (int64_t)stride, out,
+                             error);
 }
 
 static abut_status make_block(view_server *s, const struct mg_request_info *r, const char *name,

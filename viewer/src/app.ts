@@ -39,6 +39,7 @@ export class App {
   motion: Motion | null = null;
   loaded = false; // events and series too
   time = 0;
+  private asked = 0; // where the scrubber is
   playing = false;
   speed = 1;
   layers: Record<string, boolean> = {};
@@ -62,7 +63,9 @@ export class App {
   private lastTick = 0;
   private tree: Tree;
   private details = h("div", { class: "details" });
-  private clock = h("output", { class: "clock", id: "clock" });
+  private clockTime = document.createTextNode("");
+  private clockFrame = document.createTextNode("");
+  private clock = h("output", { class: "clock", id: "clock" }, this.clockTime, h("span", { class: "frames" }, this.clockFrame));
   private playButton = button("play", "play (Space)", () => this.toggle(), "play");
   private speedBox = h("select", { id: "speed", title: "speed", "aria-label": "speed" });
   private layerBoxes = new Map<string, HTMLInputElement>();
@@ -214,8 +217,13 @@ export class App {
 
   private show(time: number): Promise<void> | void {
     const motion = this.motion!;
-    this.time = Math.max(0, Math.min(this.end, time));
-    const k = frameAt(motion, this.time);
+    this.time = this.asked = Math.max(0, Math.min(this.end, time));
+    let k = frameAt(motion, this.time);
+    // a scrubber is no more exact than a pixel: a frame that is here already will do until it is let go
+    if (this.scrubbing && motion.frames > 1) {
+      k = motion.near(k, this.timeline.grain / motion.head.frame);
+      if (motion.frame(k)) this.time = motion.timeOf(k);
+    }
     if (!motion.frame(k)) return this.fetchFrame(motion, k);
     if (this.playing) void motion.want(k, true).catch(() => undefined);
     this.showFrame(motion, k);
@@ -254,7 +262,7 @@ export class App {
   private scrub(on: boolean) {
     this.scrubbing = on;
     this.stage.hold("scrubber", on);
-    if (!on && this.motion && !this.motion.contacts(this.shownFrame)) void this.fetchContacts(this.motion, this.shownFrame);
+    if (!on && this.motion) void this.show(this.asked);
   }
   // Contacts that did not come with the frame: when the picture rests.
   private async fetchContacts(motion: Motion, k: number) {
@@ -268,19 +276,27 @@ export class App {
   private drawContacts() {
     const l = this.layers;
     const seen = this.contacts.filter((c) => c.bodies.every((b) => this.stage.isVisible(b)));
+    if (!seen.length && !this.overlay.marked) return;
     this.overlay.setContacts(seen, { regions: l.regions, normals: l.normals, forces: l.forces, pressure: l.pressure, friction: l.friction });
     this.live?.moved();
   }
   private tellTime(k: number) {
-    this.clock.replaceChildren(`t = ${this.time.toFixed(4)} s`, h("span", { class: "frames" }, `   frame ${k} / ${this.motion!.frames - 1}`));
+    this.clockTime.data = `t = ${this.time.toFixed(4)} s`;
+    this.clockFrame.data = `   frame ${k} / ${this.motion!.frames - 1}`;
     this.timeline.setTime(this.time, this.selectedEvent?.index ?? -1);
     this.plots.setTime(this.time);
-    this.legendNow();
-    // the panel is built anew: ten times a second are enough
-    const wait = this.detailsAt + 100 - performance.now();
+    // numbers and the panel are written anew: ten times a second are enough
+    if (performance.now() >= this.detailsAt + 100) this.tell();
+    else if (!this.detailsDue) this.detailsDue = window.setTimeout(() => this.tell(), 100);
+  }
+  private tell() {
     clearTimeout(this.detailsDue);
-    if (wait <= 0) this.showDetails();
-    else this.detailsDue = window.setTimeout(() => this.showDetails(), wait);
+    this.detailsDue = 0;
+    this.detailsAt = performance.now();
+    this.timeline.tell();
+    this.plots.tell();
+    this.legendNow();
+    this.showDetails();
   }
   refresh() {
     if (!this.motion) return;
@@ -418,7 +434,6 @@ export class App {
   private showDetails() {
     const head = this.head;
     if (!head) return;
-    this.detailsAt = performance.now();
     const actions = { body: (b: number) => this.selectBody(b), contact: (c: Contact) => this.selectContact(c) };
     if (this.selectedContact) {
       const same = this.contacts.find((c) => c.bodies.join() === this.selectedContact!.bodies.join() && c.entities.join() === this.selectedContact!.entities.join());

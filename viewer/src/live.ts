@@ -46,6 +46,9 @@ export class LiveMotion implements Motion {
   contacts(k: number) {
     return this.touching[k] ?? null;
   }
+  near(k: number) {
+    return k;
+  }
   async want() {}
   async glance() {}
   async wantContacts() {}

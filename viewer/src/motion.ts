@@ -5,6 +5,8 @@ import type { Source } from "./source";
 
 const CHUNK_BYTES = 1.5e6;
 const KEEP_BYTES = 300e6;
+const OVERVIEW_BYTES = 48e6; // 900 frames of 1,000 bodies
+const OVERVIEW_BLOCK = 16; // frames a request
 const EVENTS_AT_ONCE = 20000; // more are fetched as marks, and as rows when they are looked at
 const CONTACTS_ALONG = 150; // bodies: of more, contacts are fetched for the frame that rests
 
@@ -26,6 +28,7 @@ export interface Motion {
   touch(event: AbutEvent): Promise<Contact[]>; // the region of an event's pair at its instant
   track(body: number): Promise<{ t: Float64Array; rows: Numbers; numbers: number } | null>;
   timeOf(k: number): number;
+  near(k: number, reach: number): number; // a frame that is here already, at most so many away, or k
 }
 
 interface Chunk {
@@ -43,6 +46,7 @@ export class RecordedMotion implements Motion {
   private single: { k: number; frames: Numbers } | null = null; // where the scrubber is, until its chunk is there
   private touching: { k: number; contacts: Contact[] } | null = null; // of the frame that was looked at last
   readonly along: boolean;
+  private overview: Overview | null;
   private last = 0; // frame that was looked at
   private idle = 0;
   private instants: Float64Array | null = null;
@@ -55,6 +59,7 @@ export class RecordedMotion implements Motion {
       return new Float64Array(bytes ?? new ArrayBuffer(0));
     });
     const one = Math.max(1, head.bodies.length * head.numbers * head.scalar);
+    this.overview = this.along ? null : new Overview(head, source, one);
     this.chunk = source.embedded ? Math.max(1, head.frames) : Math.max(4, Math.min(240, Math.floor(CHUNK_BYTES / one)));
   }
 
@@ -74,6 +79,10 @@ export class RecordedMotion implements Motion {
     }
     const instants = this.source.embedded ? await this.source.bytes("instants.bin") : null;
     if (instants) this.instants = new Float64Array(instants);
+    void this.overview?.load();
+  }
+  near(k: number, reach: number): number {
+    return this.frame(k) ? k : (this.overview?.near(k, reach) ?? k);
   }
 
   timeOf(k: number): number {
@@ -88,7 +97,7 @@ export class RecordedMotion implements Motion {
 
   frame(k: number): Numbers | null {
     const c = Math.floor(k / this.chunk), kept = this.cache.get(c);
-    if (!kept) return this.single?.k === k ? this.single.frames : null;
+    if (!kept) return this.single?.k === k ? this.single.frames : (this.overview?.frame(k) ?? null);
     this.cache.delete(c);
     this.cache.set(c, kept);
     const at = (k % this.chunk) * this.width();
@@ -213,6 +222,36 @@ export class RecordedMotion implements Motion {
       rows.set(all.subarray(k * 20 + 1, (k + 1) * 20), k * 19);
     }
     return { t, rows, numbers: 19 };
+  }
+}
+
+// Of a large recording some frames that are evenly apart, in the background: what a scrubber can show at once, with as many places as it
+// has pixels.  The memory is limited, not the recording.
+class Overview {
+  readonly stride: number;
+  complete = false;
+  private blocks: Numbers[] = [];
+  private readonly width: number;
+
+  constructor(private head: Head, private source: Source, bytes: number) {
+    this.stride = Math.max(1, Math.ceil((head.frames * bytes) / OVERVIEW_BYTES));
+    this.width = head.bodies.length * head.numbers;
+  }
+  async load() {
+    for (let first = 0; first < this.head.frames; first += this.stride * OVERVIEW_BLOCK) {
+      const bytes = await this.source.bytes("frames.bin", `from=${first}&count=${OVERVIEW_BLOCK}&stride=${this.stride}`).catch(() => null);
+      if (!bytes) return;
+      this.blocks.push(asNumbers(bytes, this.head.scalar));
+    }
+    this.complete = true;
+  }
+  frame(k: number): Numbers | null {
+    const i = k / this.stride, block = this.blocks[Math.floor(i / OVERVIEW_BLOCK)], at = (i % OVERVIEW_BLOCK) * this.width;
+    return Number.isInteger(i) && block && at + this.width <= block.length ? block.subarray(at, at + this.width) : null;
+  }
+  near(k: number, reach: number): number | null {
+    const other = Math.round(k / this.stride) * this.stride;
+    return Math.abs(other - k) <= reach && this.frame(other) ? other : null;
   }
 }
 

@@ -142,6 +142,7 @@ class Dots {
 
 export class Overlay {
   shown = { regions: 0, loops: 0, lines: 0, points: 0, normals: 0, forces: 0, pressure: 0, friction: 0 }; // what is drawn, for tests and the legend
+  marked = false; // some contact is drawn
   forceFactor = 1;
   private areas: THREE.Mesh;
   private outlines = new Lines(DIMENSION_COLORS[2], 2.5, 9);
@@ -192,6 +193,7 @@ export class Overlay {
 
   setContacts(contacts: Contact[], layers: Layers) {
     const r = this.size, triangles: number[] = [];
+    this.marked = contacts.length > 0;
     this.shown = { regions: 0, loops: 0, lines: 0, points: 0, normals: 0, forces: 0, pressure: 0, friction: 0 };
     for (const part of [this.outlines, this.segments, this.dots, this.states, this.pressures, this.pressureCores, this.normals, this.forces]) part.clear();
     // hundreds of contacts are marked finely: else nothing but marks is seen

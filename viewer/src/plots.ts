@@ -89,10 +89,12 @@ class Plot {
     this.chart.over.addEventListener("pointerdown", (e) => this.seek(this.chart!.posToVal(e.offsetX, "x")));
     this.chart.over.addEventListener("pointermove", (e) => e.buttons && this.seek(this.chart!.posToVal(e.offsetX, "x")));
     this.setTime(this.time);
+    this.tell();
   }
   setData(data: uPlot.AlignedData) {
     this.chart?.setData(data);
     this.setTime(this.time);
+    this.tell();
   }
   private resize() {
     this.chart?.setSize(this.box());
@@ -103,7 +105,11 @@ class Plot {
     const chart = this.chart;
     if (!chart) return;
     this.line.style.transform = `translateX(${chart.valToPos(t, "x")}px)`;
-    if (chart.cursor.idx == null) chart.setLegend({ idx: nearest(chart.data[0], t) }, false); // the numbers of now, where the pointer tells no other time
+  }
+  // The numbers of now, where the pointer tells no other time.
+  tell() {
+    const chart = this.chart;
+    if (chart && chart.cursor.idx == null) chart.setLegend({ idx: nearest(chart.data[0], this.time) }, false);
   }
 }
 
@@ -138,7 +144,7 @@ export class Plots {
       h("div", { class: "plot-box" }, h("div", { class: "plot-head" }, this.bodyKind, this.bodyName), this.body.element));
   }
   private get visible(): boolean {
-    return this.element.offsetParent !== null;
+    return this.element.closest(".no-plots") === null; // asking for its place would cost a layout
   }
   setMotion(motion: Motion) {
     this.motion = motion;
@@ -159,6 +165,11 @@ export class Plots {
     if (!this.visible) return;
     this.system.setTime(t);
     this.body.setTime(t);
+  }
+  tell() {
+    if (!this.visible) return;
+    this.system.tell();
+    this.body.tell();
   }
   private drawSystem() {
     const motion = this.motion;

@@ -1,6 +1,7 @@
 // How finely is drawn. What rests gets everything; what moves gets as much as fits into a thirtieth of a second, found out by
-// looking at the time between pictures: first the shadows go, then edges and fine meshes, then pixels.
+// looking at the time between pictures: first the shadows go, then edges and fine meshes, then pixels; pixels come back.
 const LONGEST_MS = 36; // a thirtieth of a second and some jitter of the timer
+const SHORT_MS = 24; // leaves room for a third more work
 const RESTS_AFTER_MS = 450;
 const LOOKED_AT = 6; // pictures that are averaged before something changes
 
@@ -14,6 +15,7 @@ export class Quality {
   private movedAt = -1e9;
   private sum = 0;
   private count = 0;
+  private good = 0; // times in a row that pictures came quickly
 
   // Where the processor draws, what moves begins without shadows, and many bodies plainly.  Few bodies keep their edges and most pixels: what is slow with them is something else.
   reset(software: boolean, many: boolean) {
@@ -52,10 +54,19 @@ export class Quality {
     if (++this.count < LOOKED_AT) return false;
     const mean = this.sum / this.count;
     this.sum = this.count = 0;
-    if (mean <= LONGEST_MS) return false;
+    if (mean <= LONGEST_MS) return this.better(mean);
+    this.good = 0;
     if (this.level < this.levelMost) this.level++;
     else if (this.pixels > this.pixelsLeast) this.pixels = Math.max(this.pixelsLeast, 0.8 * this.pixels);
     else return false;
+    return true;
+  }
+  // Drawing was quick for a while: more pixels, up to all of them.
+  private better(mean: number): boolean {
+    this.good = mean < SHORT_MS ? this.good + 1 : 0;
+    if (this.good < 4 || this.pixels >= 1) return false;
+    this.good = 0;
+    this.pixels = Math.min(1, 1.15 * this.pixels);
     return true;
   }
   get now(): number {

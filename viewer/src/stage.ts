@@ -2,7 +2,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { isDefaultColor, type Body, type Head, type Numbers } from "./data";
-import { PlainMesh } from "./plain";
+import { plainFloor, PlainMesh } from "./plain";
 import { Quality } from "./quality";
 import { makeShapes, type Shape } from "./shapes";
 
@@ -60,6 +60,7 @@ export class Stage {
   private shadows = true;
   private edges = true;
   private patches = false;
+  private wireframe = false;
   readonly renderer: THREE.WebGLRenderer;
   readonly scene = new THREE.Scene();
   readonly camera = new THREE.PerspectiveCamera(38, 1, 0.01, 1000);
@@ -83,7 +84,6 @@ export class Stage {
   private sky = new THREE.HemisphereLight("#ffffff", "#b8c0c8", 1.1);
   private colors = new Float32Array(0); // linear, 3 a body
   private plain: PlainMesh | null = null; // where the processor draws many bodies
-  private plainIsOld = true;
   private slotOf = new Int32Array(0); // in the instances of the body's group; -1: it has none
   private arrayOf: Float32Array[] = [];
   private edgeMaterial = new THREE.LineBasicMaterial({ transparent: true });
@@ -124,12 +124,11 @@ export class Stage {
     if (looks === this.looks) return;
     this.looks = looks;
     this.sun.castShadow = this.shadows && level === 0;
-    if (this.plain) this.plain.mesh.visible = plain;
+    if (this.plain) this.plain.object.visible = plain && !this.wireframe;
     for (const p of this.planes) p.material = plain ? p.userData.plain : p.userData.fine;
-    this.plainIsOld = true;
     for (const g of this.groups) {
       g.faces.geometry = plain ? g.shape.plain : g.shape.faces;
-      g.faces.visible = !plain || !this.plain || g.shape.inside;
+      g.faces.visible = !this.plain?.object.visible || g.shape.inside;
       for (const l of g.lines) l.visible = !plain && (l.name === "patches" ? this.patches : this.edges);
     }
     this.resize();
@@ -139,12 +138,16 @@ export class Stage {
     return this.quality.now ? Math.min(1, most) * this.quality.pixels : most;
   }
 
-  private drawPlain(plain: PlainMesh) {
-    const fog = this.scene.fog as THREE.Fog;
-    this.camera.updateMatrixWorld();
-    if (this.plainIsOld) plain.move(this.poses, this.colors, this.hidden, { sun: this.sun, fill: this.fill, sky: this.sky, fog });
-    this.plainIsOld = false;
-    plain.look(this.camera, fog);
+  private drawPlain() {
+    const fog = this.scene.fog as THREE.Fog, { camera } = this;
+    camera.updateMatrixWorld();
+    this.plain?.look(this.poses, this.colors, this.hidden, { sun: this.sun, fill: this.fill, sky: this.sky }, camera, fog, this.renderer.domElement.height);
+    for (const { userData } of this.planes) {
+      const u = (userData.plain as THREE.RawShaderMaterial).uniforms;
+      u.eye.value.copy(camera.position);
+      u.fog.value.set(...fog.color.clone().convertLinearToSRGB().toArray());
+      u.reach.value.set(fog.near, fog.far);
+    }
   }
 
   invalidate() {
@@ -174,7 +177,7 @@ export class Stage {
     if (this.quality.tick(performance.now(), passed)) this.applyQuality();
     if (!this.dirty) return false;
     this.dirty = false;
-    if (this.plain?.mesh.visible) this.drawPlain(this.plain);
+    if (this.quality.now > 1) this.drawPlain();
     this.renderer.render(this.scene, this.camera);
     this.drawn++;
     return true;
@@ -226,10 +229,10 @@ export class Stage {
   }
 
   private makePlain() {
-    if (this.plain) this.scene.remove(this.plain.mesh), this.plain.dispose();
+    if (this.plain) this.scene.remove(this.plain.object), this.plain.dispose();
     const many = this.software && this.head!.bodies.length > MANY;
     this.plain = many ? PlainMesh.make(this.groups.filter((g) => !g.shape.inside)) : null;
-    if (this.plain) this.scene.add(this.plain.mesh);
+    if (this.plain) this.scene.add(this.plain.object);
   }
   private addGroup(shape: Shape, bodies: number[]) {
     const material = shape.inside ? this.insideMaterial : shape.open ? this.openMaterial : this.faceMaterial;
@@ -264,7 +267,7 @@ export class Stage {
     mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal);
     mesh.position.copy(foot);
     mesh.receiveShadow = true;
-    mesh.userData = { body, fine: material, plain: new THREE.MeshBasicMaterial({ polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 }) };
+    mesh.userData = { body, fine: material, plain: plainFloor() };
     this.planes.push(mesh);
     this.scene.add(mesh);
   }
@@ -276,7 +279,7 @@ export class Stage {
     return decade * (fine > 5 ? 5 : fine > 2 ? 2 : 1);
   }
 
-  private gridTexture(): THREE.Texture {
+  private gridPicture(): HTMLCanvasElement {
     const colors = THEMES[this.theme], canvas = document.createElement("canvas");
     canvas.width = canvas.height = 512;
     const c = canvas.getContext("2d")!;
@@ -290,13 +293,25 @@ export class Stage {
       c.moveTo(i * 128, 0), c.lineTo(i * 128, 512), c.moveTo(0, i * 128), c.lineTo(512, i * 128);
       c.stroke();
     }
-    const texture = new THREE.CanvasTexture(canvas);
-    texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
-    texture.anisotropy = this.software ? 1 : 8;
-    texture.colorSpace = THREE.SRGBColorSpace;
-    texture.repeat.setScalar((60 * this.radius) / (4 * this.cell()));
-    texture.offset.setScalar(0.5 - ((60 * this.radius) / (4 * this.cell()) / 2) % 1);
-    return texture;
+    return canvas;
+  }
+  // A grid for the lit floor, and the same for the plain one, which takes the picture's numbers as they are.
+  private paintFloor() {
+    const canvas = this.gridPicture(), repeat = (60 * this.radius) / (4 * this.cell()), offset = 0.5 - ((repeat / 2) % 1);
+    const fine = new THREE.CanvasTexture(canvas), plain = new THREE.CanvasTexture(canvas);
+    for (const texture of [fine, plain]) texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
+    fine.anisotropy = this.software ? 1 : 8;
+    fine.colorSpace = THREE.SRGBColorSpace;
+    fine.repeat.setScalar(repeat);
+    fine.offset.setScalar(offset);
+    plain.minFilter = THREE.LinearMipmapNearestFilter;
+    for (const { userData } of this.planes) {
+      userData.fine.map?.dispose();
+      (userData.fine.map = fine), (userData.fine.needsUpdate = true);
+      const u = (userData.plain as THREE.RawShaderMaterial).uniforms;
+      u.grid.value?.dispose();
+      (u.grid.value = plain), (u.repeat.value = repeat), (u.offset.value = offset);
+    }
   }
 
   // The box of what is at the given frames, and the balls around it.
@@ -406,7 +421,6 @@ export class Stage {
       for (let e = 12; e < 16; e++) array[first + e] = poses[at + e];
     }
     for (const g of this.groups) g.faces.instanceMatrix.needsUpdate = true;
-    this.plainIsOld = true;
     this.followOn();
     this.moved();
   }
@@ -451,10 +465,7 @@ export class Stage {
     for (const material of [this.edgeMaterial, this.ballMaterial]) material.color.set(c.edge);
     this.patchMaterial.color.set(c.patch);
     this.edgeMaterial.opacity = c.edgeOpacity;
-    const texture = this.planes.length ? this.gridTexture() : null;
-    for (const plane of this.planes) {
-      for (const material of [plane.userData.fine, plane.userData.plain]) (material.map = texture), (material.needsUpdate = true);
-    }
+    if (this.planes.length) this.paintFloor();
     for (const g of this.groups) g.bodies.forEach((b) => this.paint(b));
     this.invalidate();
   }
@@ -474,7 +485,6 @@ export class Stage {
     else if (body === this.hovered) color.offsetHSL(0, 0.05, 0.08);
     group.faces.setColorAt(slot, color);
     color.toArray(this.colors, 3 * body);
-    this.plainIsOld = true;
     group.faces.instanceColor!.needsUpdate = true;
     this.invalidate();
   }
@@ -516,8 +526,8 @@ export class Stage {
   }
   setWireframe(on: boolean) {
     for (const material of this.surfaces) material.wireframe = on;
-    if (this.plain) this.plain.material.wireframe = on;
-    this.invalidate();
+    this.wireframe = on;
+    this.again();
   }
   setTranslucent(on: boolean) {
     for (const material of this.surfaces) {
@@ -526,7 +536,7 @@ export class Stage {
       material.depthWrite = !on;
       material.needsUpdate = true;
     }
-    if (this.plain) Object.assign(this.plain.material, { transparent: on, depthWrite: !on }).uniforms.opacity.value = on ? 0.35 : 1;
+    this.plain?.setOpacity(on ? 0.35 : 1);
     this.invalidate();
   }
   setShadows(on: boolean) {

@@ -32,18 +32,20 @@ export class Timeline {
   readonly element: HTMLElement;
   private canvas = h("canvas", { id: "timeline", tabindex: "0", role: "slider", "aria-label": "time" });
   private tip = h("div", { class: "tip", hidden: true });
-  private context = this.canvas.getContext("2d")!;
+  // over the canvas: marks are drawn rarely, these move with each picture
+  private now = h("div", { class: "now" }, h("i", {}));
+  private ring = h("div", { class: "ring", hidden: true });
   private events: Events | null = null;
-  private marks: HTMLCanvasElement | null = null; // what changes rarely, drawn once
   private from = 0;
   private to = 1;
   private end = 1;
   private time = 0;
   private chosen = -1;
   private lanes: number[] = [];
+  private width = 1; // of the canvas: asking the page for it costs a layout
 
   constructor(private seek: (time: number) => void, private choose: (event: number) => void, private hold: (on: boolean) => void) {
-    this.element = h("div", { class: "timeline" }, this.canvas, this.tip);
+    this.element = h("div", { class: "timeline" }, this.canvas, this.ring, this.now, this.tip);
     new ResizeObserver(() => this.redraw()).observe(this.element);
     let dragging = false;
     this.canvas.addEventListener("pointerdown", (e) => {
@@ -82,17 +84,25 @@ export class Timeline {
   setTime(time: number, chosen: number) {
     this.time = time;
     this.chosen = chosen;
-    this.canvas.setAttribute("aria-valuenow", String(time));
-    this.draw();
+    this.place();
+  }
+
+  // The time of a pixel.
+  get grain(): number {
+    return (this.to - this.from) / Math.max(1, this.width - LEFT - 24);
+  }
+  // For those who hear the page.
+  tell() {
+    for (const [name, value] of [["now", this.time], ["min", 0], ["max", this.end]] as const) this.canvas.setAttribute(`aria-value${name}`, String(value));
   }
 
   // ---- places
 
   private x(time: number): number {
-    return LEFT + ((time - this.from) / (this.to - this.from)) * (this.canvas.clientWidth - LEFT - 24);
+    return LEFT + ((time - this.from) / (this.to - this.from)) * (this.width - LEFT - 24);
   }
   private timeAt(x: number): number {
-    const t = this.from + ((x - LEFT) / (this.canvas.clientWidth - LEFT - 24)) * (this.to - this.from);
+    const t = this.from + ((x - LEFT) / (this.width - LEFT - 24)) * (this.to - this.from);
     return Math.max(0, Math.min(this.end, t));
   }
   // Where a mark is on the page, for those who click by program.
@@ -133,17 +143,16 @@ export class Timeline {
   redraw() {
     const w = this.canvas.clientWidth, height = this.canvas.clientHeight, scale = Math.min(devicePixelRatio, 2);
     if (!w || !height) return;
+    this.width = w;
     (this.canvas.width = w * scale), (this.canvas.height = height * scale);
-    this.marks = document.createElement("canvas");
-    (this.marks.width = this.canvas.width), (this.marks.height = this.canvas.height);
-    const c = this.marks.getContext("2d")!, style = getComputedStyle(this.element);
+    const c = this.canvas.getContext("2d")!, style = getComputedStyle(this.element);
     c.scale(scale, scale);
     c.font = "10.5px system-ui, sans-serif";
     this.drawRuler(c, w, height, style.getPropertyValue("--faint"), style.getPropertyValue("--line"));
     c.fillStyle = style.getPropertyValue("--faint");
     this.lanes.forEach((lane, i) => c.fillText(LANES[lane][0], 8, RULER + LANE * i + 10));
     this.drawMarks(c, w);
-    this.draw();
+    this.place();
   }
   // One mark a half pixel and lane: of a million events only so many can be seen.
   private drawMarks(c: CanvasRenderingContext2D, w: number) {
@@ -173,29 +182,14 @@ export class Timeline {
     }
     c.fillText("s", 8, 11);
   }
-  private draw() {
-    if (!this.marks) return;
-    const c = this.context, scale = Math.min(devicePixelRatio, 2), height = this.canvas.clientHeight;
-    c.setTransform(1, 0, 0, 1, 0, 0);
-    c.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    c.drawImage(this.marks, 0, 0);
-    c.scale(scale, scale);
-    if (this.events && this.chosen >= 0 && this.chosen < this.events.length) {
-      const p = this.position(this.chosen);
-      c.fillStyle = EVENT_COLORS[this.events.kind(this.chosen)] ?? "#888888";
-      c.beginPath();
-      c.arc(p.x, p.y, 6, 0, 7);
-      c.fill();
-      c.strokeStyle = "#ffffff";
-      c.lineWidth = 2;
-      c.stroke();
-    }
-    const x = this.x(this.time);
-    if (x < LEFT - 1) return;
-    c.fillStyle = getComputedStyle(this.element).getPropertyValue("--accent");
-    c.fillRect(x - 0.75, 0, 1.5, height);
-    c.beginPath();
-    c.moveTo(x - 6, 0), c.lineTo(x + 6, 0), c.lineTo(x + 6, 6), c.lineTo(x, 12), c.lineTo(x - 6, 6);
-    c.fill();
+  // The time that is shown, and a ring around the event that is chosen.
+  private place() {
+    const x = this.x(this.time), chosen = this.events && this.chosen >= 0 && this.chosen < this.events.length;
+    this.now.style.transform = `translateX(${x < LEFT - 1 ? -100 : x}px)`;
+    if (this.ring.hidden === chosen) this.ring.hidden = !chosen;
+    if (!chosen) return;
+    const p = this.position(this.chosen);
+    this.ring.style.transform = `translate(${p.x}px, ${p.y}px)`;
+    this.ring.style.background = EVENT_COLORS[this.events!.kind(this.chosen)] ?? "#888888";
   }
 }

@@ -68,7 +68,7 @@ async function pageOpensOffline(file, recording) {
   if (!existsSync(chromiumPath)) return console.log(`  page: ${chromiumPath} is missing; apt-get install chromium`);
   const { chromium } = await import(join(viewer, "node_modules", "playwright-core", "index.mjs"));
   const browser = await chromium.launch({ executablePath: chromiumPath,
-    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--disable-dev-shm-usage"] });
+    args: ["--no-sandbox", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"] });
   try {
     const context = await browser.newContext({ viewport: { width: 1100, height: 720 }, offline: true });
     const page = await context.newPage(), problems = [];

@@ -49,7 +49,7 @@ async function serve(...args) {
 
 const browser = await chromium.launch({
   executablePath: chromiumPath,
-  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--disable-dev-shm-usage"],
+  args: ["--no-sandbox", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"],
 });
 const problems = [];
 async function open(address, width = 1100, height = 720) {
