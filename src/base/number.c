@@ -233,22 +233,77 @@ number_kind integer_parse(const char *at, const char *end, const char **behind, 
     return NUMBER_FINE;
 }
 
+/* ---- printing */
+
+enum { DIGITS_LEAST = 15, DIGITS_MOST = 17 };
+
+/* d[0].d[1]d[2]... 10^exponent */
+typedef struct decimal {
+    char digits[DIGITS_MOST + 1];
+    int exponent;
+    bool negative;
+} decimal;
+
+/* The first digits of a finite number, rounded, whatever bytes the locale's decimal point has. */
+static decimal decimal_of(double value, int digits) {
+    char text[64];
+    decimal d = {.negative = signbit(value)};
+    snprintf(text, sizeof text, "%.*e", digits - 1, fabs(value));
+    const char *p = text;
+    for (int n = 0; *p && *p != 'e'; p++)
+        if (is_digit(*p) && n < DIGITS_MOST) d.digits[n++] = *p;
+    d.exponent = *p ? atoi(p + 1) : 0;
+    return d;
+}
+
+/* The first n digits, the last one up by one. */
+static decimal raised(decimal d, int n) {
+    int i = n - 1;
+    while (i >= 0 && d.digits[i] == '9') d.digits[i--] = '0';
+    if (i >= 0)
+        d.digits[i]++;
+    else
+        d.digits[0] = '1', d.exponent++; /* 999 becomes 1000 */
+    return d;
+}
+
+/* n digits as %.ng writes them. */
+static int decimal_write(const decimal *d, int n, char text[NUMBER_TEXT]) {
+    int precision = n, length = 0, x = d->exponent;
+    while (n > 1 && d->digits[n - 1] == '0') n--;
+    if (d->negative) text[length++] = '-';
+    if (x < -4 || x >= precision) {
+        text[length++] = d->digits[0];
+        if (n > 1) text[length++] = '.';
+        for (int i = 1; i < n; i++) text[length++] = d->digits[i];
+        return length + snprintf(text + length, (size_t)(NUMBER_TEXT - length), "e%+03d", x);
+    }
+    if (x < 0) {
+        text[length++] = '0', text[length++] = '.';
+        for (int i = -1; i > x; i--) text[length++] = '0';
+    }
+    for (int i = 0; i < n || i <= x; i++) {
+        if (i == x + 1 && x >= 0) text[length++] = '.';
+        text[length++] = i < n ? d->digits[i] : '0';
+    }
+    text[length] = 0;
+    return length;
+}
+
+/* Of the 17 digits fewer are kept where they read back as the same number.  Where exactly a half is cut off,
+ * the 17 do not tell on which side the number lies. */
 int number_print(double value, char text[NUMBER_TEXT]) {
-    for (int digits = 15;; digits++) {
-        int length = snprintf(text, NUMBER_TEXT, "%.*g", digits, value);
-        /* the locale's decimal point, whatever bytes it has, becomes a point */
-        int kept = 0;
-        for (int i = 0; i < length; i++) {
-            bool plain = is_digit(text[i]) || strchr("+-e", text[i]) || (text[i] | 0x20) >= 'a';
-            if (plain && !(text[i] & 0x80))
-                text[kept++] = text[i];
-            else if (kept == 0 || text[kept - 1] != '.')
-                text[kept++] = '.';
-        }
-        text[kept] = 0;
+    if (!isfinite(value)) return snprintf(text, NUMBER_TEXT, "%g", value);
+    if (fabs(value) < 1e15 && value == (double)(int64_t)value && !(value == 0 && signbit(value)))
+        return snprintf(text, NUMBER_TEXT, "%lld", (long long)value);
+    decimal d = decimal_of(value, DIGITS_MOST);
+    for (int n = DIGITS_LEAST; n < DIGITS_MOST; n++) {
+        int cut = memcmp(d.digits + n, "50", (size_t)(DIGITS_MOST - n));
+        decimal kept = cut < 0 ? d : cut > 0 ? raised(d, n) : decimal_of(value, n);
+        int length = decimal_write(&kept, n, text);
         const char *behind;
         double back = 0;
-        number_kind kind = number_parse(text, text + kept, &behind, &back);
-        if (digits >= 17 || kind != NUMBER_FINE || back == value) return kept;
+        if (number_parse(text, text + length, &behind, &back) == NUMBER_FINE && back == value) return length;
     }
+    return decimal_write(&d, DIGITS_MOST, text);
 }

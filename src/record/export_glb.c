@@ -176,16 +176,12 @@ static void add_bodies(glb *g) {
 /* NAME of the mark: `area 0 of block on floor`. */
 static void put_slot_name(glb *g, const export_slot *slot) {
     export_scene *s = g->scene;
-    const char *other = s->bodies[slot->body[1]].name;
-    export_out name;
-    out_open_memory(s->context, &name);
-    out_format(&name, "%s %d of ", mark_name(slot->kind), slot->number);
-    out_text(&name, s->bodies[slot->body[0]].name);
-    out_text(&name, " on ");
-    out_bytes(&name, other, strlen(other) + 1);
-    g->out_of_memory |= name.reason != 0;
-    out_json_string(&g->parts[NODES], name.reason ? "" : name.text.data);
-    out_discard(&name);
+    export_out *out = &g->parts[NODES];
+    out_format(out, "\"%s %d of ", mark_name(slot->kind), slot->number);
+    out_json_text(out, s->bodies[slot->body[0]].name);
+    out_text(out, " on ");
+    out_json_text(out, s->bodies[slot->body[1]].name);
+    out_text(out, "\"");
 }
 
 /* A node a slot, in their order, in which their keys are written too. */

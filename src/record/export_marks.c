@@ -41,6 +41,8 @@ vec3 mark_color(mark_kind kind) {
 /* A solid of revolution about z of straight pieces, each with its own normals. */
 static bool add_turned(const abut_context *context, tessellation *t, const double (*profile)[2], int count) {
     enum { SIDES = 12 };
+    if (!tessellation_reserve(context, t, 2 * (SIDES + 1) * (count - 1), 2 * SIDES * (count - 1)))
+        return false;
     for (int k = 0; k + 1 < count; k++) {
         double r0 = profile[k][0], z0 = profile[k][1], r1 = profile[k + 1][0], z1 = profile[k + 1][1];
         double length = sqrt((r1 - r0) * (r1 - r0) + (z1 - z0) * (z1 - z0));

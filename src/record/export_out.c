@@ -68,11 +68,13 @@ void out_discard(export_out *out) {
 
 /* ---- putting */
 
+enum { TEXT_ROOM = 2048 }; /* behind what is put: most texts grow by a few bytes at a time */
+
 void out_bytes(export_out *out, const void *bytes, size_t size) {
     if (out->reason || size == 0) return;
     if (out->stream) {
         if (fwrite(bytes, 1, size, out->stream) != size) out->reason = errno ? errno : EIO;
-    } else if (array_reserve(out->context, &out->text, out->text.count + (int64_t)size)) {
+    } else if (array_reserve(out->context, &out->text, out->text.count + (int64_t)size + TEXT_ROOM)) {
         memcpy(out->text.data + out->text.count, bytes, size);
         out->text.count += (int64_t)size;
     } else {
@@ -138,8 +140,7 @@ static int utf8_length(const unsigned char *s) {
     return 0;
 }
 
-void out_json_string(export_out *out, const char *text) {
-    out_text(out, "\"");
+void out_json_text(export_out *out, const char *text) {
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         int length = utf8_length(s);
         if (length == 0)
@@ -152,5 +153,10 @@ void out_json_string(export_out *out, const char *text) {
             out_bytes(out, s, (size_t)length);
         s += length ? length : 1;
     }
+}
+
+void out_json_string(export_out *out, const char *text) {
+    out_text(out, "\"");
+    out_json_text(out, text);
     out_text(out, "\"");
 }

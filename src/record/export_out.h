@@ -39,5 +39,6 @@ void out_float(export_out *out, double number); /* 4 bytes, little endian */
 void out_word(export_out *out, uint32_t word);  /* 4 bytes, little endian */
 /* Text between double quotes, escaped as JSON does; bytes that are not UTF-8 become U+FFFD. */
 void out_json_string(export_out *out, const char *text);
+void out_json_text(export_out *out, const char *text); /* the same without the quotes */
 
 #endif

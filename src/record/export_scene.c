@@ -22,6 +22,7 @@ static abut_shape_kind kind_of_word(const char *word) {
 /* Each triangle gets points of its own, all with the triangle's normal: a solid has creases, and its flat
  * faces are flat.  Triangles without an area are left out. */
 static bool draw_flat(const abut_context *context, const abut_recorded_geometry *g, tessellation *t) {
+    if (!tessellation_reserve(context, t, 3 * g->triangle_count, g->triangle_count)) return false;
     for (int64_t i = 0; i < g->triangle_count; i++) {
         vec3 p[3];
         for (int k = 0; k < 3; k++) p[k] = g->points[g->triangles[3 * i + k]];
@@ -36,7 +37,7 @@ static bool draw_flat(const abut_context *context, const abut_recorded_geometry 
 }
 
 static bool draw_smooth(const abut_context *context, const abut_recorded_geometry *g, tessellation *t) {
-    bool fine = true;
+    bool fine = tessellation_reserve(context, t, g->point_count, g->triangle_count);
     for (int64_t i = 0; i < g->point_count && fine; i++) {
         vec3 n = vec3_unit(g->normals[i]);
         fine = tessellation_point(context, t, g->points[i], vec3_length2(n) > 0.5 ? n : vec3_make(0, 0, 1));
@@ -255,7 +256,7 @@ static abut_status survey_contacts(export_scene *s, abut_error *error) {
 abut_status export_scene_open(const abut_context *context, abut_recording *recording,
                               const abut_export_options *options, export_scene *s, abut_error *error) {
     *s = (export_scene){.context = context, .recording = recording, .track_first = -1, .key_first = -1};
-    s->without_contacts = options->without_contacts;
+    s->without_contacts = options->without_contacts || options->format == ABUT_EXPORT_CSV;
     s->memory = options->memory ? options->memory : MEMORY_DEFAULT;
     s->title = abut_recording_meta(recording, "title");
     s->body_count = abut_recording_bodies(recording);

@@ -14,6 +14,12 @@ void tessellation_free(const abut_context *context, tessellation *t) {
     array_free(context, &t->edges);
 }
 
+bool tessellation_reserve(const abut_context *context, tessellation *t, int64_t points, int64_t triangles) {
+    return array_reserve(context, &t->points, t->points.count + points) &&
+           array_reserve(context, &t->normals, t->normals.count + points) &&
+           array_reserve(context, &t->triangles, t->triangles.count + 3 * triangles);
+}
+
 bool tessellation_point(const abut_context *context, tessellation *t, vec3 point, vec3 normal) {
     return array_push(context, &t->points, point) && array_push(context, &t->normals, normal);
 }

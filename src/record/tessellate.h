@@ -15,6 +15,8 @@ typedef struct tessellation {
     ARRAY(int32_t) triangles, edges;
 } tessellation;
 void tessellation_free(const abut_context *context, tessellation *t);
+/* Room for so many more. */
+bool tessellation_reserve(const abut_context *context, tessellation *t, int64_t points, int64_t triangles);
 bool tessellation_point(const abut_context *context, tessellation *t, vec3 point, vec3 normal);
 bool tessellation_triangle(const abut_context *context, tessellation *t, int64_t a, int64_t b, int64_t c);
 

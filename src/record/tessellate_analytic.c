@@ -13,10 +13,9 @@ typedef struct ring {
     double out, up; /* unit normal */
 } ring;
 
-static bool add_ring(const abut_context *context, tessellation *t, ring r) {
+static bool add_ring(const abut_context *context, tessellation *t, double circle[SLICES][2], ring r) {
     for (int i = 0; i < SLICES; i++) {
-        double c, s;
-        turn(i, SLICES, &c, &s);
+        double c = circle[i][0], s = circle[i][1];
         if (!tessellation_point(context, t, vec3_make(r.radius * c, r.radius * s, r.height),
                                 vec3_make(r.out * c, r.out * s, r.up)))
             return false;
@@ -26,8 +25,10 @@ static bool add_ring(const abut_context *context, tessellation *t, ring r) {
 
 /* Rings from the bottom up; cells that have shrunk to a point at a pole are left out. */
 static bool join_rings(const abut_context *context, tessellation *t, const ring *rings, int count) {
-    bool fine = true;
-    for (int j = 0; j < count && fine; j++) fine = add_ring(context, t, rings[j]);
+    double circle[SLICES][2]; /* cosine, sine */
+    for (int i = 0; i < SLICES; i++) turn(i, SLICES, &circle[i][0], &circle[i][1]);
+    bool fine = tessellation_reserve(context, t, (int64_t)count * SLICES, 2 * (int64_t)count * SLICES);
+    for (int j = 0; j < count && fine; j++) fine = add_ring(context, t, circle, rings[j]);
     for (int j = 0; j + 1 < count; j++)
         for (int i = 0; i < SLICES && fine; i++) {
             int64_t a = (int64_t)j * SLICES + i, b = (int64_t)j * SLICES + (i + 1) % SLICES;

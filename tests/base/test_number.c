@@ -198,7 +198,25 @@ static void test_printing_reads_back(void **state) {
         assert_int_equal(parse(text, &back, &used), NUMBER_FINE);
         assert_true(bits(back) == bits(x));
         assert_true(bits(strtod(text, NULL)) == bits(x));
+        /* no longer than what the C library prints with the fewest of 15, 16, 17 digits that read back */
+        char other[64];
+        for (int digits = 15; digits <= 17; digits++) {
+            snprintf(other, sizeof other, "%.*g", digits, x);
+            if (bits(strtod(other, NULL)) == bits(x)) break;
+        }
+        assert_string_equal(text, other);
     }
+    static const double whole[] = {0,   -0.0, 7, -12, 1e14, 999999999999999, 1e15, -1e15, 123456789012345678,
+                                   1e22};
+    for (int i = 0; i < COUNT_OF(whole); i++) {
+        char other[64];
+        snprintf(other, sizeof other, "%.17g", whole[i]);
+        number_print(whole[i], text);
+        assert_true(bits(strtod(text, NULL)) == bits(whole[i]));
+        assert_true(strlen(text) <= strlen(other));
+    }
+    number_print(-0.0, text);
+    assert_string_equal(text, "-0");
     assert_int_equal(number_print(0.1, text), 3);
     assert_string_equal(text, "0.1");
     number_print(-1.5e300, text);
