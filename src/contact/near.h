@@ -34,6 +34,15 @@ bool near_collect(const abut_context *context, const contact_shape *a, const mot
 bool near_evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                    const motion *mb, double slack, contact_point *point, bool *faces);
 
+/* Sharp features (edge and edge, vertex and plane) that are apart, in world axes. */
+typedef struct near_apart {
+    double distance; /* of the bounded edges; of a vertex from the plane, on whichever side */
+    vec3 normal;     /* unit, from b to a: the planes across it at that distance separate the features */
+    vec3 ends[2];    /* of the edge of a or b (`of_a`); the vertex */
+} near_apart;
+/* False for other pairs, and where the edges meet. */
+bool near_is_apart(const near_pair *pair, const motion *ma, const motion *mb, bool of_a, near_apart *out);
+
 /* Is the feature of one shape facing the other at `x`?  `n` is the direction towards the other body and x the
  * place, both in this body's axes; `t` the parameter where the feature is a line, `other`
  * what it meets. */

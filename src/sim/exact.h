@@ -5,6 +5,7 @@
  *   exact_account.c   what the groups of a frame did, added up
  *   exact_loop.c      the loop of a group: touch, impact, choose, integrate, find the event, correct
  *   exact_near.c      near pairs for a window of time
+ *   exact_sleep.c     near pairs that cannot have met yet
  *   exact_touch.c     the touching set
  *   exact_face.c      touches of one face contact, and their area where it presses uniformly
  *   exact_disc.c      the flat end of a cylinder
@@ -36,6 +37,13 @@ typedef struct exact_pair {
     int a, b;
     double reach, turn;   /* how far the near pairs let them move against each other, m, and turn, rad */
     double moved, turned; /* since they were collected */
+
+    /* how a moves as seen from b (axes of b, about its centre) when they were collected, and how far the
+     * motion has strayed from that since (exact_sleep.c) */
+    spatial field;
+    double since;              /* s */
+    double stray, stray_limit; /* m */
+    double straying;           /* m/s, in the step at work */
 } exact_pair;
 
 /* A near pair of features, with its value at the start of the step. */
@@ -46,6 +54,11 @@ typedef struct exact_near {
     vec3 at, normal;
     bool known; /* gap, at and normal could be told */
     bool touching;
+    bool asleep;           /* it was not evaluated at the start of the step: it cannot have met by then */
+    int meeting;           /* its pair of bodies */
+    double clear;          /* when it was collected: how far apart, m; 0: unknown, */
+    double closing, bends; /* how fast it comes closer, m/s, and how fast that can grow, m/s^2 */
+    double fastest;        /* of the rates at both ends of the step at work, m/s */
     int pieces;       /* in which the step at work is searched for zeros of the gap; 0: it cannot close */
     double join_gap;  /* at which a pair that stays at zero counts as joined, */
     bool join_beside; /* whether or not its features face each other then */
@@ -102,6 +115,7 @@ typedef struct exact {
 
     ARRAY(exact_near) nears;
     double near_until;   /* the near pairs hold to this time */
+    double counted;      /* what the pairs of bodies moved is counted to this time */
     exact_near appeared; /* the last place that appeared within a step (sim/rolling_appear.c): */
     bool has_appeared;   /* a search may miss it */
     ARRAY(exact_touch) touches;
@@ -210,11 +224,23 @@ abut_status exact_look_around(exact *x, double *limit, abut_error *error);
 double exact_within_reach(exact *x, double start, double reached);
 /* After a step of h. */
 void exact_count_moved(exact *x, double h);
+/* Positions were corrected by these displacements. */
+void exact_count_shift(exact *x, const spatial *shift);
 /* The place of a near pair at the placed state; on smooth surfaces, over the borders of patches. */
 bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces);
 /* A place on a smooth surface is remembered where it is now. */
 void exact_near_move(const exact *x, exact_near *n);
 double exact_gap_rate(const exact *x, int a, int b, const contact_point *p);
+
+/* ---- exact_sleep.c */
+/* At the placed state, from which a window of h begins: how far the motion of the pair may stray. */
+void exact_start_field(const exact *x, exact_pair *p, double limit);
+/* How fast the pair moves otherwise than it did when it was collected: a bound for all their points, m/s. */
+double exact_straying(const exact *x, const exact_pair *p);
+/* Fills clear, closing and bends of a near pair that was just collected. */
+void exact_lay_down(const exact *x, exact_near *n);
+/* Whether the near pair cannot have met before `time`, which is not after the end of the step at work. */
+bool exact_sleeps(const exact *x, const exact_near *n, double time);
 
 /* ---- exact_touch.c */
 /* Whether two places say the same thing: the same point, the same normal.  Where surfaces nearly conform the

@@ -45,6 +45,7 @@ abut_status exact_correct_positions(exact *x, double time, abut_error *error) {
             x->account->constraint_error = fmax(x->account->constraint_error, result.remaining);
         bool done = status != ABUT_OK || result.before <= good;
         for (int i = 0; i < x->movable && !done; i++) project_displace(&x->motions[i], shift[i]);
+        if (!done) exact_count_shift(x, shift);
         arena_restore(x->arena, mark);
         if (done) return status;
     }

@@ -191,7 +191,8 @@ static bool leave_zero(exact *x, int64_t item, double t1, sample *a) {
 }
 
 static void consider(exact_event *best, exact_event_kind kind, int64_t item, double time) {
-    if (time < best->time) *best = (exact_event){kind, item, time};
+    bool tie = time == best->time && kind == best->kind && item < best->item;
+    if (time < best->time || tie) *best = (exact_event){kind, item, time};
 }
 
 /* A gap that is behind at both ends, and in front between: in the middle, or where the cubic through both
@@ -227,15 +228,17 @@ static bool find_start(exact *x, int64_t item, const sample *b, sample *a, bool 
 /* In how many pieces the step is searched.  Where the normal swings (edges that pass through being parallel,
  * rims that cross an edge) values and rates at the ends say little of what is between: a piece for each
  * eighth of a radian.  Otherwise one, if the gap can get to zero by its values and rates at both ends, or
- * none.  The bodies are placed at the end. */
-static int pieces_of(exact *x, const exact_near *n, double h) {
+ * none.  The bodies are placed at the end, *gap is the gap there. */
+static int pieces_of(const exact *x, exact_near *n, double h, double *gap) {
     contact_point p;
-    if (n->touching) return 0;
+    *gap = NAN;
     if (!n->known) return MOST_PIECES;                      /* a rim that lies flat may come to lean */
     if (!exact_near_at(x, n, &p, NULL)) return MOST_PIECES; /* parallel just then */
+    *gap = p.gap;
     double swing = vec3_distance(n->normal, p.normal);
     if (swing > 0.25) return (int)fmin(ceil(8 * swing), MOST_PIECES);
-    double reach = fmax(fabs(n->rate), fabs(exact_gap_rate(x, n->a, n->b, &p))) * h;
+    n->fastest = fmax(fabs(n->rate), fabs(exact_gap_rate(x, n->a, n->b, &p)));
+    double reach = n->fastest * h;
     return n->gap <= 2 * reach || p.gap <= 2 * reach;
 }
 
@@ -307,25 +310,93 @@ static void search_piece(exact *x, int64_t i, double t0, sample a, sample b, exa
     }
 }
 
-/* Gaps of pairs that do not touch. */
-static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
-    if (exact_place_dense(x, t1, NULL) != ABUT_OK) return;
-    for (int64_t i = 0; i < x->nears.count; i++)
-        x->nears.data[i].pieces = pieces_of(x, &x->nears.data[i], t1 - t0);
-    for (int64_t i = 0; i < x->nears.count; i++) {
-        const exact_near *n = &x->nears.data[i];
-        double end = fmin(t1, best->time), before = best->time;
-        sample a = {t0, n->gap, n->rate}, b;
-        bool known = n->known;
-        for (int k = 1; k <= n->pieces && best->time == before; k++) {
-            bool fine = probe_gap(x, i, k < n->pieces ? t0 + (end - t0) * k / n->pieces : end, &b);
-            if (fine && known) search_piece(x, i, t0, a, b, best);
-            /* a rim that lay flat has come to lean, and its deepest place is behind */
-            if (fine && !known && b.g <= -1e-3 * x->model->tolerance.touching && faces_at(x, i, b.t))
-                consider_join(x, i, -1e-3 * x->model->tolerance.touching, false, t0, b.t, best);
-            a = b, known = fine;
-        }
+/* ---- gaps of pairs that do not touch */
+
+/* A near pair that may close within the step, and when it does if its gap falls evenly. */
+typedef struct candidate {
+    int64_t item;
+    double when;
+} candidate;
+typedef struct candidates {
+    candidate *items;
+    int64_t count;
+} candidates;
+
+/* Pairs that do not sleep through the whole step, known at its start t0. */
+static bool wake(exact *x, double t0, double t1, candidates *out) {
+    out->count = 0;
+    out->items = arena_alloc(x->arena, (size_t)x->nears.count + 1, sizeof *out->items);
+    for (int64_t i = 0; i < x->nears.count && out->items; i++) {
+        exact_near *n = &x->nears.data[i];
+        contact_point p;
+        if (n->touching || exact_sleeps(x, n, t1)) continue;
+        if (n->asleep && place_two(x, t0, n->a, n->b, NULL) == ABUT_OK) exact_know_near(x, n, &p);
+        n->asleep = false;
+        out->items[out->count++] = (candidate){i, INFINITY};
     }
+    return out->items != NULL;
+}
+
+static int earlier(const void *user, const void *a, const void *b) {
+    (void)user;
+    double s = ((const candidate *)a)->when, t = ((const candidate *)b)->when;
+    return (s > t) - (s < t);
+}
+
+/* Those that may close by their values at both ends; the first to close first, so that little of the step is
+ * left to be searched for the others. */
+static bool sort_candidates(exact *x, double t0, double t1, candidates *list) {
+    int64_t count = 0;
+    if (exact_place_dense(x, t1, NULL) != ABUT_OK) return false;
+    for (int i = 0; i < x->count; i++) x->placed_at[i] = t1;
+    for (int64_t k = 0; k < list->count; k++) {
+        exact_near *n = &x->nears.data[list->items[k].item];
+        double gap;
+        n->pieces = pieces_of(x, n, t1 - t0, &gap);
+        if (n->pieces == 0) continue;
+        bool closes = n->gap > 0 && gap <= 0;
+        double when = closes ? t0 + (t1 - t0) * n->gap / (n->gap - gap) : INFINITY;
+        list->items[count++] = (candidate){list->items[k].item, when};
+    }
+    list->count = count;
+    return sort_stable(&x->run->context, list->items, (size_t)count, sizeof *list->items, earlier, NULL);
+}
+
+/* The pieces that are left to be searched when the step ends earlier than they were told for. */
+static int pieces_left(exact *x, exact_near *n, double t0, double end) {
+    double gap;
+    if (exact_sleeps(x, n, end)) return 0;
+    if (n->pieces == 1) return n->gap <= 2 * n->fastest * (end - t0);
+    return place_two(x, end, n->a, n->b, NULL) == ABUT_OK ? pieces_of(x, n, end - t0, &gap) : n->pieces;
+}
+
+static void search_pair(exact *x, int64_t i, double t0, double end, exact_event *best) {
+    const exact_near *n = &x->nears.data[i];
+    double before = best->time;
+    sample a = {t0, n->gap, n->rate}, b;
+    bool known = n->known;
+    double deeper = -1e-3 * x->model->tolerance.touching;
+    for (int k = 1; k <= n->pieces && best->time == before; k++) {
+        bool fine = probe_gap(x, i, k < n->pieces ? t0 + (end - t0) * k / n->pieces : end, &b);
+        if (fine && known) search_piece(x, i, t0, a, b, best);
+        /* a rim that lay flat has come to lean, and its deepest place is behind */
+        if (fine && !known && b.g <= deeper && faces_at(x, i, b.t))
+            consider_join(x, i, deeper, false, t0, b.t, best);
+        a = b, known = fine;
+    }
+}
+
+static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
+    arena_mark mark = arena_save(x->arena);
+    candidates list;
+    if (wake(x, t0, t1, &list) && sort_candidates(x, t0, t1, &list))
+        for (int64_t k = 0; k < list.count; k++) {
+            exact_near *n = &x->nears.data[list.items[k].item];
+            double end = fmin(t1, best->time);
+            if (end < t1) n->pieces = pieces_left(x, n, t0, end);
+            search_pair(x, list.items[k].item, t0, end, best);
+        }
+    arena_restore(x->arena, mark);
 }
 
 static bool leaves(exact *x, int64_t item, double t) {

@@ -137,6 +137,8 @@ void exact_mark_touching(exact *x, bool evaluated) {
         exact_near *n = &x->nears.data[i];
         contact_point p = {.at = n->at, .normal = n->normal};
         n->touching = false;
+        if (!evaluated) n->asleep = exact_sleeps(x, n, x->time), n->known = false;
+        if (n->asleep) continue;
         bool ready = evaluated && !smooth_is_pair(&n->pair); /* places on patches move on */
         if (!ready) exact_near_move(x, n);
         if (ready ? !n->known : !exact_know_near(x, n, &p)) continue;

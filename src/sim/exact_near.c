@@ -89,9 +89,16 @@ static bool far_apart(const exact *x, const exact_pair *p, double reach) {
     return distance > shape_of(x, p->a)->radius + shape_of(x, p->b)->radius + reach;
 }
 
-/* Near pairs that are degenerate, farther than reach, or behind each other cannot touch within the window. */
-static bool keep(exact *x, exact_near *n, double reach) {
+/* Near pairs that are degenerate, farther than reach, behind each other, or asleep for the whole window of h
+ * cannot touch within it. */
+static bool keep(exact *x, exact_near *n, double reach, double h) {
+    exact_pair *pair = &x->pairs[n->meeting];
+    exact_lay_down(x, n);
+    pair->stray = pair->stray_limit; /* at most */
+    n->asleep = exact_sleeps(x, n, x->time + h);
+    pair->stray = 0;
     contact_point p;
+    if (n->asleep) return false;
     if (!exact_know_near(x, n, &p))
         return exact_disc_is_rim(&n->pair); /* it lies flat, and may come to lean */
     return p.gap <= reach && p.gap >= -fmax(reach, 4 * x->model->tolerance.touching);
@@ -101,21 +108,22 @@ static abut_status collect(exact *x, double h, abut_error *error) {
     const abut_context *context = &x->run->context;
     near_array found = {0};
     bool fine = true;
-    x->nears.count = 0, x->marked = false;
+    x->nears.count = 0, x->marked = false, x->counted = x->time;
     for (int i = 0; i < x->pair_count && fine; i++) {
         exact_pair *p = &x->pairs[i];
         double turn_a, turn_b, fall = acceleration_of(x, p->a, &turn_a) + acceleration_of(x, p->b, &turn_b);
         p->reach = 1.2 * (relative_speed(x, p) * h + 0.5 * fall * h * h) + 8 * x->model->tolerance.touching;
         p->turn = 1.2 * (relative_spin(x, p) * h + 0.5 * (turn_a + turn_b) * h * h) + 1e-6;
         p->moved = p->turned = 0;
+        exact_start_field(x, p, 0.6 * fall * h * h + 0.05 * relative_speed(x, p) * h);
         if (far_apart(x, p, p->reach)) continue;
         p->reach = fmin(p->reach, smooth_reach_most(shape_of(x, p->a), shape_of(x, p->b)));
         found.count = 0;
         fine = near_collect(context, shape_of(x, p->a), &x->motions[p->a], shape_of(x, p->b),
                             &x->motions[p->b], p->reach, p->turn, &found);
         for (int64_t k = 0; k < found.count && fine; k++) {
-            exact_near n = {.pair = found.data[k], .a = p->a, .b = p->b};
-            if (keep(x, &n, p->reach)) fine = array_push(context, &x->nears, n);
+            exact_near n = {.pair = found.data[k], .a = p->a, .b = p->b, .meeting = i};
+            if (keep(x, &n, p->reach, h)) fine = array_push(context, &x->nears, n);
         }
     }
     array_free(context, &found);
@@ -149,14 +157,20 @@ static double part_within(const exact *x, double h, const double *speeds, const 
         const exact_pair *p = &x->pairs[i];
         double far = speeds[i] * h, round = spins[i] * h;
         if (p->moved + far > p->reach) part = fmin(part, fmax(p->reach - p->moved, 0) / far);
+        double stray = p->straying * h;
+        if (p->stray + stray > p->stray_limit)
+            part = fmin(part, fmax(p->stray_limit - p->stray, 0) / stray);
         if (p->turned + round > p->turn) part = fmin(part, fmax(p->turn - p->turned, 0) / round);
     }
     return part;
 }
 
 /* Speeds of all pairs, no smaller than those given (with_old). */
-static void measure(const exact *x, bool with_old, double *speeds, double *spins) {
+static void measure(exact *x, bool with_old, double *speeds, double *spins) {
     for (int i = 0; i < x->pair_count; i++) {
+        exact_pair *p = &x->pairs[i];
+        double straying = 1.05 * exact_straying(x, p);
+        p->straying = with_old ? fmax(p->straying, straying) : straying;
         double speed = 1.05 * relative_speed(x, &x->pairs[i]), spin = 1.05 * relative_spin(x, &x->pairs[i]);
         speeds[i] = with_old ? fmax(speeds[i], speed) : speed;
         spins[i] = with_old ? fmax(spins[i], spin) : spin;
@@ -195,5 +209,21 @@ void exact_count_moved(exact *x, double h) {
     for (int i = 0; i < x->pair_count; i++) {
         x->pairs[i].moved += x->pair_speeds[i] * h;
         x->pairs[i].turned += x->pair_spins[i] * h;
+        x->pairs[i].stray += x->pairs[i].straying * h;
+    }
+    x->counted = x->time;
+}
+
+/* |d| + r |phi| of a body; immovable ones stay. */
+static double shift_of(const exact *x, const spatial *shift, int i) {
+    double r = shape_of(x, i)->radius;
+    return i < x->movable ? vec3_length(shift[i].linear) + r * vec3_length(shift[i].angular) : 0;
+}
+
+void exact_count_shift(exact *x, const spatial *shift) {
+    for (int i = 0; i < x->pair_count; i++) {
+        exact_pair *p = &x->pairs[i];
+        double far = shift_of(x, shift, p->a) + shift_of(x, shift, p->b);
+        p->stray += far, p->moved += far;
     }
 }

@@ -89,8 +89,9 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
         exact_near *n = &x->nears.data[i];
         contact_point p;
         bool faces;
-        n->touching = false;
-        if (!exact_know_near(x, n, &p)) continue;
+        n->touching = n->known = false;
+        n->asleep = ahead == 0 && exact_sleeps(x, n, x->time);
+        if (n->asleep || !exact_know_near(x, n, &p)) continue;
         /* far behind each other: two features of the sides that look away */
         double most = x->model->tolerance.touching,
                close = ahead > 0 && !exact_bounces(x, n) ? closing(x, ahead, n->rate) : 0;
