@@ -44,17 +44,21 @@ bool box_tree_build(const abut_context *context, const box *boxes, int32_t count
     size_t most = count > 0 ? 2 * (size_t)count : 1;
     tree->nodes = mem_alloc(context, most, sizeof *tree->nodes);
     tree->items = mem_alloc(context, most, sizeof *tree->items);
+    tree->bounds = mem_alloc(context, most, sizeof *tree->bounds);
     builder build = {.boxes = boxes, .tree = tree};
     for (int32_t i = 0; tree->items && i < count; i++) tree->items[i] = i;
-    if (tree->nodes && tree->items && (count == 0 || build_node(context, &build, 0, count))) return true;
-    box_tree_free(context, tree);
-    return false;
+    bool fine = tree->nodes && tree->items && tree->bounds;
+    if (fine && count > 0) fine = build_node(context, &build, 0, count);
+    for (int32_t i = 0; i < count && fine; i++) tree->bounds[i] = boxes[tree->items[i]];
+    if (!fine) box_tree_free(context, tree);
+    return fine;
 }
 
 void box_tree_free(const abut_context *context, box_tree *tree) {
     size_t most = tree->item_count > 0 ? 2 * (size_t)tree->item_count : 1;
     mem_free(context, tree->nodes, most, sizeof *tree->nodes);
     mem_free(context, tree->items, most, sizeof *tree->items);
+    mem_free(context, tree->bounds, most, sizeof *tree->bounds);
     *tree = (box_tree){0};
 }
 
@@ -114,16 +118,32 @@ static double extent(box b) {
     return e.x + e.y + e.z;
 }
 
-static bool visit_leaves(const box_tree *a, const box_node *na, const box_tree *b, const box_node *nb,
-                         box_tree_two *visit, void *user) {
-    for (int32_t i = 0; i < na->count; i++)
-        for (int32_t j = 0; j < nb->count; j++)
-            if (!visit(user, a->items[na->first + i], b->items[nb->first + j])) return false;
+/* The largest reach within a box: that of its centre, and what half its diagonal adds. */
+static double reach_of(const box_reach *reach, box b) {
+    if (!(reach->time > 0)) return reach->base;
+    double half = 0.5 * vec3_length(vec3_sub(b.upper, b.lower));
+    vec3 u = vec3_add(reach->u, vec3_cross(reach->w, box_center(b)));
+    return reach->base + reach->time * (vec3_length(u) + half * vec3_length(reach->w));
+}
+
+/* Two boxes in the frame of a, one of them grown by the reach: what it is at either of them will do. */
+static bool come_close(const box_reach *reach, box a, box b) {
+    double far = reach_of(reach, extent(a) < extent(b) ? a : b);
+    return box_overlap(box_grow(a, far), b);
+}
+
+static bool visit_leaves(const box_tree *a, const box_node *na, const box_tree *b, const box_node *nb, mat3 m,
+                         vec3 t, const box_reach *reach, box_tree_two *visit, void *user) {
+    for (int32_t j = nb->first; j < nb->first + nb->count; j++) {
+        box bounds = moved(b->bounds[j], m, t), grown = box_grow(bounds, reach_of(reach, bounds));
+        for (int32_t i = na->first; i < na->first + na->count; i++)
+            if (box_overlap(a->bounds[i], grown) && !visit(user, a->items[i], b->items[j])) return false;
+    }
     return true;
 }
 
-bool box_tree_pairs(const box_tree *a, const box_tree *b, pose b_in_a, double reach, box_tree_two *visit,
-                    void *user) {
+bool box_tree_pairs_moving(const box_tree *a, const box_tree *b, pose b_in_a, const box_reach *reach,
+                           box_tree_two *visit, void *user) {
     mat3 m = quat_matrix(b_in_a.rotation);
     int32_t stack[4 * DEPTH][2], depth = 0;
     if (a->node_count && b->node_count) stack[depth][0] = 0, stack[depth++][1] = 0;
@@ -131,10 +151,10 @@ bool box_tree_pairs(const box_tree *a, const box_tree *b, pose b_in_a, double re
         depth--;
         int32_t i = stack[depth][0], j = stack[depth][1];
         const box_node *na = &a->nodes[i], *nb = &b->nodes[j];
-        if (!box_overlap(box_grow(na->bounds, reach), moved(nb->bounds, m, b_in_a.position))) continue;
+        if (!come_close(reach, na->bounds, moved(nb->bounds, m, b_in_a.position))) continue;
         bool leaf_a = na->right < 0, leaf_b = nb->right < 0;
         if (leaf_a && leaf_b) {
-            if (!visit_leaves(a, na, b, nb, visit, user)) return false;
+            if (!visit_leaves(a, na, b, nb, m, b_in_a.position, reach, visit, user)) return false;
         } else if (!leaf_a && (leaf_b || extent(na->bounds) >= extent(nb->bounds))) {
             stack[depth][0] = na->right, stack[depth++][1] = j;
             stack[depth][0] = i + 1, stack[depth++][1] = j;
@@ -144,4 +164,9 @@ bool box_tree_pairs(const box_tree *a, const box_tree *b, pose b_in_a, double re
         }
     }
     return true;
+}
+
+bool box_tree_pairs(const box_tree *a, const box_tree *b, pose b_in_a, double reach, box_tree_two *visit,
+                    void *user) {
+    return box_tree_pairs_moving(a, b, b_in_a, &(box_reach){.base = reach}, visit, user);
 }

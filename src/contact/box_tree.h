@@ -19,6 +19,7 @@ typedef struct box_node {
 typedef struct box_tree {
     box_node *nodes;
     int32_t *items;
+    box *bounds; /* of items[i] */
     int32_t node_count, item_count;
 } box_tree;
 
@@ -37,5 +38,14 @@ bool box_tree_below(const box_tree *tree, vec3 n, double d, box_tree_one *visit,
  * replaced by the axis-parallel boxes around them, so a few pairs more are reported, never fewer). */
 bool box_tree_pairs(const box_tree *a, const box_tree *b, pose b_in_a, double reach, box_tree_two *visit,
                     void *user);
+
+/* A reach that depends on the place y (frame of a): base + time |u + w x y|, for shapes that move against each
+ * other. */
+typedef struct box_reach {
+    double base, time;
+    vec3 u, w;
+} box_reach;
+bool box_tree_pairs_moving(const box_tree *a, const box_tree *b, pose b_in_a, const box_reach *reach,
+                           box_tree_two *visit, void *user);
 
 #endif

@@ -14,6 +14,7 @@ typedef struct collector {
     const contact_shape *a, *b;
     const motion *ma, *mb;
     double reach, turn;
+    const near_window *window;
     near_array *out;
     int32_t item; /* the analytic element at work */
     pose b_in_a;
@@ -142,12 +143,22 @@ static bool edge_edge(void *user, int32_t i, int32_t j) {
     return true;
 }
 
+/* How far the surfaces come towards each other, from place to place: axes of a, about its centre. */
+static box_reach reach_of(const collector *c) {
+    if (!(c->window->time > 0)) return (box_reach){.base = c->reach};
+    vec3 u = vec3_sub(motion_velocity_at(c->mb, c->ma->center), c->ma->velocity.linear);
+    vec3 w = vec3_sub(c->mb->velocity.angular, c->ma->velocity.angular);
+    return (box_reach){c->window->base, c->window->time, quat_unrotate(c->ma->rotation, u),
+                       quat_unrotate(c->ma->rotation, w)};
+}
+
 static bool collect_solids(collector *c) {
     pose pa = {c->ma->center, c->ma->rotation}, pb = {c->mb->center, c->mb->rotation};
     c->b_in_a = pose_relative(pb, pa);
-    return box_tree_pairs(&c->a->vertices, &c->b->faces, c->b_in_a, c->reach, vertex_face, c) &&
-           box_tree_pairs(&c->a->faces, &c->b->vertices, c->b_in_a, c->reach, face_vertex, c) &&
-           box_tree_pairs(&c->a->edges, &c->b->edges, c->b_in_a, c->reach, edge_edge, c);
+    box_reach reach = reach_of(c);
+    return box_tree_pairs_moving(&c->a->vertices, &c->b->faces, c->b_in_a, &reach, vertex_face, c) &&
+           box_tree_pairs_moving(&c->a->faces, &c->b->vertices, c->b_in_a, &reach, face_vertex, c) &&
+           box_tree_pairs_moving(&c->a->edges, &c->b->edges, c->b_in_a, &reach, edge_edge, c);
 }
 
 /* An element of the analytic shape a against the vertices, edges and faces of the solid b. */
@@ -218,14 +229,16 @@ static void swap_pairs(near_array *out, int64_t first) {
 
 /* Solids are compared in the frame of the larger one: boxes around its large faces would cover everything
  * when seen from a turned frame. */
-bool near_collect(const abut_context *context, const contact_shape *a, const motion *ma,
-                  const contact_shape *b, const motion *mb, double reach, double turn, near_array *out) {
+bool near_collect_window(const abut_context *context, const contact_shape *a, const motion *ma,
+                         const contact_shape *b, const motion *mb, const near_window *window,
+                         near_array *out) {
     bool solid_a = a->shape.kind == ABUT_SHAPE_SOLID, solid_b = b->shape.kind == ABUT_SHAPE_SOLID;
+    double reach = window->reach;
     if (a->shape.kind == ABUT_SHAPE_SURFACE || b->shape.kind == ABUT_SHAPE_SURFACE)
         return smooth_collect(context, a, ma, b, mb, reach, false, out);
-    collector c = {.context = context, .a = a, .b = b, .ma = ma, .mb = mb};
-    collector swapped = {.context = context, .a = b, .b = a, .ma = mb, .mb = ma};
-    c.reach = swapped.reach = reach, c.turn = swapped.turn = turn, c.out = swapped.out = out;
+    collector c = {.context = context, .a = a, .b = b, .ma = ma, .mb = mb, .window = window};
+    collector swapped = {.context = context, .a = b, .b = a, .ma = mb, .mb = ma, .window = window};
+    c.reach = swapped.reach = reach, c.turn = swapped.turn = window->turn, c.out = swapped.out = out;
     if (solid_a && solid_b && a->radius >= b->radius) return collect_solids(&c);
     if (!solid_a && !solid_b) return collect_round(&c);
     if (solid_b && !solid_a) return collect_round_solid(&c);
@@ -233,6 +246,11 @@ bool near_collect(const abut_context *context, const contact_shape *a, const mot
     bool fine = solid_a && solid_b ? collect_solids(&swapped) : collect_round_solid(&swapped);
     swap_pairs(out, first);
     return fine;
+}
+
+bool near_collect(const abut_context *context, const contact_shape *a, const motion *ma,
+                  const contact_shape *b, const motion *mb, double reach, double turn, near_array *out) {
+    return near_collect_window(context, a, ma, b, mb, &(near_window){.reach = reach, .turn = turn}, out);
 }
 
 /* Everything bounded meets everything; walls without an end meet nothing without an end. */

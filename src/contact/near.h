@@ -29,6 +29,17 @@ bool near_shapes_known(abut_shape_kind a, abut_shape_kind b);
 bool near_collect(const abut_context *context, const contact_shape *a, const motion *ma,
                   const contact_shape *b, const motion *mb, double reach, double turn, near_array *out);
 
+/* The same for a window of time: the features of solids are collected that may come closer than `base` while
+ * points pass each other at `time` times the speed that the motions give them (box_tree.h), but no farther
+ * than reach. */
+typedef struct near_window {
+    double reach, turn;
+    double base, time;
+} near_window;
+bool near_collect_window(const abut_context *context, const contact_shape *a, const motion *ma,
+                         const contact_shape *b, const motion *mb, const near_window *window,
+                         near_array *out);
+
 /* The contact point of a pair at the given motions; *faces tells whether the features face each other there,
  * within the distance `slack` along them.  False where the pair is degenerate. */
 bool near_evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,

@@ -239,6 +239,8 @@ void exact_start_field(const exact *x, exact_pair *p, double limit);
 double exact_straying(const exact *x, const exact_pair *p);
 /* Fills clear, closing and bends of a near pair that was just collected. */
 void exact_lay_down(const exact *x, exact_near *n);
+/* How far and how fast features may be apart and pass each other, to be awake within a window of h. */
+near_window exact_window(const exact *x, const exact_pair *p, double h);
 /* Whether the near pair cannot have met before `time`, which is not after the end of the step at work. */
 bool exact_sleeps(const exact *x, const exact_near *n, double time);
 

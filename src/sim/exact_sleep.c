@@ -61,11 +61,27 @@ void exact_lay_down(const exact *x, exact_near *n) {
     n->bends = fastest * vec3_length(p->field.angular);
 }
 
+static double margin_of(const exact *x) { return 8 * x->model->tolerance.touching; }
+
+/* (1 + |w| t)^2 */
+static double higher_orders(const exact_pair *p, double t) {
+    double turned = 1 + vec3_length(p->field.angular) * t;
+    return turned * turned;
+}
+
+near_window exact_window(const exact *x, const exact_pair *p, double h) {
+    double more = higher_orders(p, h);
+    return (near_window){.reach = p->reach,
+                         .turn = p->turn,
+                         .base = margin_of(x) + more * p->stray_limit,
+                         .time = more * h * (1 + 0.5 * h * vec3_length(p->field.angular))};
+}
+
 bool exact_sleeps(const exact *x, const exact_near *n, double time) {
     const exact_pair *p = &x->pairs[n->meeting];
-    double margin = 8 * x->model->tolerance.touching, t = time - p->since;
+    double margin = margin_of(x), t = time - p->since;
     if (n->clear <= margin) return false;
     double stray = p->stray + p->straying * fmax(time - x->counted, 0);
-    double turned = 1 + vec3_length(p->field.angular) * t;
-    return n->clear > margin + turned * turned * (n->closing * t + 0.5 * n->bends * t * t + stray);
+    double come = n->closing * t + 0.5 * n->bends * t * t + stray;
+    return n->clear > margin + higher_orders(p, t) * come;
 }
