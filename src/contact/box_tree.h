@@ -39,8 +39,8 @@ bool box_tree_below(const box_tree *tree, vec3 n, double d, box_tree_one *visit,
 bool box_tree_pairs(const box_tree *a, const box_tree *b, pose b_in_a, double reach, box_tree_two *visit,
                     void *user);
 
-/* A reach that depends on the place y (frame of a): base + time |u + w x y|, for shapes that move against each
- * other. */
+/* A reach that depends on the place y (frame of a): base + time |u + w x y|, for shapes that move against
+ * each other. */
 typedef struct box_reach {
     double base, time;
     vec3 u, w;

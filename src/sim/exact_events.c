@@ -253,12 +253,12 @@ static bool comes_back(exact *x, int64_t item, sample a, sample b, sample *root)
     return comes_to_face(x, item, b, root);
 }
 
-/* A pair that was let go at zero, face to face, and is pressed again before it was apart: however deep it
- * would be at the end of the step. */
-static bool let_go(exact *x, int64_t item, double t0, const sample *b) {
-    double epsilon = x->model->tolerance.touching;
-    if (b->g > -1e-3 * epsilon || fabs(x->nears.data[item].gap) > epsilon) return false;
-    return faces_at(x, item, t0);
+/* A pair that was let go at zero, or a little deeper, face to face, and is pressed again before it was apart:
+ * however deep it would be at the end of the step.  It joins when it is deeper than it was. */
+static bool let_go(exact *x, int64_t item, double t0, const sample *b, double *join_gap) {
+    double epsilon = x->model->tolerance.touching, gap = x->nears.data[item].gap;
+    *join_gap = fmin(gap, 0) - 1e-3 * epsilon;
+    return b->g <= *join_gap && fabs(gap) <= epsilon && faces_at(x, item, t0);
 }
 
 /* ---- yes or no functions, located by bisection to the accuracy of events */
@@ -295,15 +295,15 @@ static void consider_join(exact *x, int64_t item, double gap, bool beside, doubl
 
 /* The gap of a pair between two samples of a step that began at t0. */
 static void search_piece(exact *x, int64_t i, double t0, sample a, sample b, exact_event *best) {
-    double epsilon = x->model->tolerance.touching, start = a.t;
+    double epsilon = x->model->tolerance.touching, start = a.t, join_gap;
     sample root;
     bool stays;
     if (find_start(x, i, &b, &a, &stays)) {
         if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
-    } else if (start == t0 && let_go(x, i, t0, &b)) {
-        consider_join(x, i, -1e-3 * epsilon, true, t0, b.t, best);
-    } else if (stays && b.g <= 1e-3 * epsilon && faces_at(x, i, b.t)) {
-        /* in contact all the time, beside its features until now */
+    } else if (start == t0 && let_go(x, i, t0, &b, &join_gap)) {
+        consider_join(x, i, join_gap, true, t0, b.t, best);
+    } else if (stays && b.g <= 1e-3 * epsilon && faces_at(x, i, b.t) && !faces_at(x, i, start)) {
+        /* in contact all the time, beside its features until now; what faced all the time was let go */
         consider_join(x, i, 1e-3 * epsilon, false, start, b.t, best);
     } else if (comes_back(x, i, a, b, &root)) {
         consider_join(x, i, epsilon, false, start, root.t, best);

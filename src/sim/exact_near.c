@@ -104,11 +104,9 @@ static bool keep(exact *x, exact_near *n, double reach, double h) {
     return p.gap <= reach && p.gap >= -fmax(reach, 4 * x->model->tolerance.touching);
 }
 
-long dbg_collects, dbg_found, dbg_why[4];
 static abut_status collect(exact *x, double h, abut_error *error) {
     const abut_context *context = &x->run->context;
     near_array found = {0};
-    dbg_collects++;
     bool fine = true;
     x->nears.count = 0, x->marked = false, x->counted = x->time;
     for (int i = 0; i < x->pair_count && fine; i++) {
@@ -124,7 +122,6 @@ static abut_status collect(exact *x, double h, abut_error *error) {
         near_window window = exact_window(x, p, h);
         fine = near_collect_window(context, shape_of(x, p->a), &x->motions[p->a], shape_of(x, p->b),
                                    &x->motions[p->b], &window, &found);
-        dbg_found += found.count;
         for (int64_t k = 0; k < found.count && fine; k++) {
             exact_near n = {.pair = found.data[k], .a = p->a, .b = p->b, .meeting = i};
             if (keep(x, &n, p->reach, h)) fine = array_push(context, &x->nears, n);
@@ -162,9 +159,7 @@ static double part_within(const exact *x, double h, const double *speeds, const 
         double far = speeds[i] * h, round = spins[i] * h;
         if (p->moved + far > p->reach) part = fmin(part, fmax(p->reach - p->moved, 0) / far);
         double stray = p->straying * h;
- if (p->moved + far > p->reach) dbg_why[0]++; if (p->stray + stray > p->stray_limit) dbg_why[1]++; if (p->turned + round > p->turn) dbg_why[2]++;
-        if (p->stray + stray > p->stray_limit)
-            part = fmin(part, fmax(p->stray_limit - p->stray, 0) / stray);
+        if (p->stray + stray > p->stray_limit) part = fmin(part, fmax(p->stray_limit - p->stray, 0) / stray);
         if (p->turned + round > p->turn) part = fmin(part, fmax(p->turn - p->turned, 0) / round);
     }
     return part;

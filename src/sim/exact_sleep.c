@@ -1,8 +1,8 @@
 /* Near pairs that cannot have met yet: they sleep, and cost nothing until they can.
  *
  * Seen from b, the points of a move with the velocities U(y) = u + w x y.  While U stays what it was when the
- * near pairs were collected, features that a slab of the width d across the normal n separates (in the axes of
- * either body) are still apart after T seconds if
+ * near pairs were collected, features that a slab of the width d across the normal n separates (in the axes
+ * of either body) are still apart after T seconds if
  *
  *     d > c T + |w| |U| T^2 / 2,     c = the largest of -n.U over the ends of one of the features,
  *
