@@ -106,16 +106,18 @@ static bool keep(exact *x, exact_near *n, double reach, double h) {
 
 static abut_status collect(exact *x, double h, abut_error *error) {
     const abut_context *context = &x->run->context;
+    double epsilon = x->model->tolerance.touching;
     near_array found = {0};
     bool fine = true;
     x->nears.count = 0, x->marked = false, x->counted = x->time;
     for (int i = 0; i < x->pair_count && fine; i++) {
         exact_pair *p = &x->pairs[i];
         double turn_a, turn_b, fall = acceleration_of(x, p->a, &turn_a) + acceleration_of(x, p->b, &turn_b);
-        p->reach = 1.2 * (relative_speed(x, p) * h + 0.5 * fall * h * h) + 8 * x->model->tolerance.touching;
+        p->reach = 1.2 * (relative_speed(x, p) * h + 0.5 * fall * h * h) + 8 * epsilon;
         p->turn = 1.2 * (relative_spin(x, p) * h + 0.5 * (turn_a + turn_b) * h * h) + 1e-6;
         p->moved = p->turned = 0;
-        exact_start_field(x, p, 0.6 * fall * h * h + 0.05 * relative_speed(x, p) * h);
+        /* what the accelerations change within h, for the whole of it; some of the speed for impacts */
+        exact_start_field(x, p, 1.2 * fall * h * h + 0.05 * relative_speed(x, p) * h + 8 * epsilon);
         if (far_apart(x, p, p->reach)) continue;
         p->reach = fmin(p->reach, smooth_reach_most(shape_of(x, p->a), shape_of(x, p->b)));
         found.count = 0;
