@@ -101,18 +101,19 @@ static double part_times(const cone_row *r, const int first[2], const double *x)
 }
 
 /* The nearest point to y of all sums of J^T z: offsets -J y. */
-bool cones_share(const dense *d, const bool *may, const double *y, arena *scratch, double *z, bool *found) {
+bool cones_share(const dense *d, const bool *may, const double *y, arena *scratch, double *z, bool *found,
+                 bool *none) {
     const group_system *s = d->s;
     assembly a;
     cone_result result;
     int n = d->space.dimension;
-    *found = false;
+    *found = *none = false;
     if (!cones_know(s)) return true;
     double *rest = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
     if (!rest || !assemble(d, may, s->columns, scratch, &a)) return false;
     memcpy(rest, y, (size_t)n * sizeof(double));
     for (int i = 0; i < s->count; i++)
-        for (int k = 0; !may[i] && z[i] != 0 && k < n; k++) rest[k] -= z[i] * d->v[(size_t)n * i + k];
+        if (!may[i] && z[i] != 0) dense_push(d, i, -z[i], rest);
     for (int k = 0; k < a.p.block_count; k++) {
         cone_block *b = &a.p.blocks[k];
         for (int i = 0; i < b->dimension; i++) b->offset[i] = -part_times(&b->row[i], b->first, rest);
@@ -125,6 +126,7 @@ bool cones_share(const dense *d, const bool *may, const double *y, arena *scratc
     double miss = 0, size = dense_dot(rest, rest, n);
     for (int i = 0; i < n; i++) miss += (a.p.x[i] - rest[i]) * (a.p.x[i] - rest[i]);
     *found = result.solved && miss <= 1e-18 * size;
+    *none = result.solved && miss > 1e-12 * size;
     if (*found) read_multipliers(&a, z);
     return true;
 }

@@ -21,8 +21,10 @@
 bool cones_know(const group_system *s);
 
 /* z with V z = y, |V z - y| <= 1e-9 |y|, inside all cones: *found.  `may`: the unknowns that can carry
- * something; the others keep their z.  False when memory is out. */
-bool cones_share(const dense *d, const bool *may, const double *y, arena *scratch, double *z, bool *found);
+ * something; the others keep their z.  *none: there is none, by more than rounding (1e-6 |y|).  Of d the
+ * space is used.  False when memory is out. */
+bool cones_share(const dense *d, const bool *may, const double *y, arena *scratch, double *z, bool *found,
+                 bool *none);
 
 /* Modes and directions of the candidates, and `pressed`, as coulomb_choose writes them; and the solution of
  * the last convex problem, with the change of its lifts as residual, for the system in which all candidates

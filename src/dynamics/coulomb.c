@@ -88,7 +88,7 @@ static bool share(trial *t) {
     dense d;
     bool memory = true;
     t->shared = arena_alloc(t->scratch->arena, (size_t)t->s->count + 1, sizeof(double));
-    if (!t->shared || !dense_make(t->s, t->scratch->arena, &d)) return false;
+    if (!t->shared || !dense_begin(t->s, t->scratch->arena, &d)) return false;
     t->margin = share_margin(&d, t->sol, t->config->tolerance, t->scratch->arena, t->shared, &memory);
     return memory;
 }

@@ -94,7 +94,7 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     bool memory = true;
     memcpy(z, sol->z, (size_t)s->count * sizeof(double));
     if (!config->distribute && (config->no_margins || smallest_margin(s, z) >= 0)) return ABUT_OK;
-    if (!dense_make(s, scratch, &d)) return fail_memory(error);
+    if (!dense_begin(s, scratch, &d)) return fail_memory(error);
     double margin = share_margin(&d, sol, config->tolerance, scratch, z, &memory);
     if (!memory) return fail_memory(error);
     if (!config->distribute) return ABUT_OK;

@@ -27,6 +27,12 @@ static void add_columns(const dense *d, const int *list, int count, const double
         for (int k = 0; k < n; k++) y[k] += sign * z[list[i]] * d->v[(size_t)n * list[i] + k];
 }
 
+/* y += V z sign */
+static void push_all(const dense *d, const double *z, double sign, double *y) {
+    for (int i = 0; i < d->s->count; i++)
+        if (z[i] != 0) dense_push(d, i, sign * z[i], y);
+}
+
 /* ---- least norm */
 
 /* One step of the search: the least norm of the unknowns marked `in`, the others keep their z.  p are the
@@ -83,52 +89,61 @@ static double largest_carried(const group_system *s, const double *z) {
 }
 
 /* |V z - V z0| relative to |V z0| stays at rounding when the marked set can still carry the load. */
-static bool still_carries(const dense *d, const double *z, const double *y, int *all, arena *scratch) {
+static bool still_carries(const dense *d, const double *z, const double *y, arena *scratch) {
     int n = d->space.dimension;
     double *left = arena_alloc(scratch, (size_t)n + 1, sizeof(double));
     if (!left) return false;
     memcpy(left, y, (size_t)n * sizeof(double));
-    for (int i = 0; i < d->s->count; i++) all[i] = i;
-    add_columns(d, all, d->s->count, z, -1, left);
+    push_all(d, z, -1, left);
     return dense_dot(left, left, n) <= 1e-18 * dense_dot(y, y, n) + 1e-300;
 }
 
-bool share_least_norm(const dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
-                      bool *determined) {
+/* The search with dense matrices, from all that may carry: the worst change first. */
+static bool dense_norm(const dense *d, const bool *may, const system_solution *sol, double tiny,
+                       arena *scratch, double *z, bool *determined, bool *found) {
     const group_system *s = d->s;
     size_t m = (size_t)s->count + 1, n = (size_t)d->space.dimension + 1;
-    bool *may = arena_alloc(scratch, m, 1), *in = arena_alloc(scratch, m, 1);
+    bool *in = arena_alloc(scratch, m, 1);
     int *list = arena_alloc(scratch, m, sizeof(int));
     double *y = arena_alloc(scratch, n, sizeof(double)), *p = arena_alloc(scratch, n, sizeof(double));
-    if (!may || !in || !list || !y || !p) return false;
-    for (int i = 0; i < s->count; i++) {
-        may[i] = in[i] = carries(s, sol, i, tolerance);
-        z[i] = sol->z[i], determined[i] = true, list[i] = i;
-    }
-    add_columns(d, list, s->count, sol->z, 1, y);
-
-    double tiny = 1e-12 * largest_carried(s, sol->z);
+    if (!in || !list || !y || !p) return false;
+    for (int i = 0; i < s->count; i++) in[i] = may[i], z[i] = sol->z[i];
+    for (int i = 0; i < s->count && determined; i++) determined[i] = true;
+    push_all(d, sol->z, 1, y);
+    *found = false;
     for (int step = 0; step < 3 * s->count + 10; step++) {
         arena_mark mark = arena_save(scratch);
         least_norm f;
         int count;
         if (!solve_marked(d, in, y, scratch, z, p, &f, list, &count)) return false;
-        if (step == 0) /* all that may carry are marked: what the equations leave open */
-            for (int i = 0; i < count; i++) determined[list[i]] = least_norm_openness(&f, i) < 1e-9;
+        for (int i = 0; step == 0 && determined && i < count; i++) /* all are marked: what is left open */
+            determined[list[i]] = least_norm_openness(&f, i) < 1e-9;
         int change = next_change(d, may, in, z, p, tiny);
-        bool possible = still_carries(d, z, y, list, scratch);
+        bool possible = still_carries(d, z, y, scratch);
         arena_restore(scratch, mark);
-        if (!possible) break;
-        if (change < 0) {
-            for (int i = 0; i < s->count; i++) z[i] = fmin(fmax(z[i], s->lo[i]), s->hi[i]);
-            return true;
-        }
+        *found = possible && change < 0;
+        if (!possible || change < 0) return true;
         in[change] = !in[change];
         if (!in[change]) z[change] = z[change] < s->lo[change] ? s->lo[change] : s->hi[change];
     }
-    memcpy(z, sol->z,
-           (size_t)s->count *
-               sizeof(double)); /* the search lost its way: the solution itself is admissible */
+    return true;
+}
+
+bool share_least_norm(dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
+                      bool *determined) {
+    const group_system *s = d->s;
+    bool *may = arena_alloc(scratch, (size_t)s->count + 1, 1), found = false;
+    if (!may) return false;
+    for (int i = 0; i < s->count; i++) may[i] = carries(s, sol, i, tolerance);
+    double tiny = 1e-12 * largest_carried(s, sol->z);
+    if (s->count <= SHARE_DENSE) {
+        if (!dense_fill(d, scratch) || !dense_norm(d, may, sol, tiny, scratch, z, determined, &found))
+            return false;
+    } else if (!share_norm(d, may, sol->z, 1e2 * tiny, scratch, z, determined, &found)) {
+        return false;
+    }
+    for (int i = 0; i < s->count; i++) /* where the search lost its way the solution itself is admissible */
+        z[i] = found ? fmin(fmax(z[i], s->lo[i]), s->hi[i]) : sol->z[i];
     return true;
 }
 
@@ -273,7 +288,39 @@ static bool reflect(const dense *d, const bool *may, const double *y, int steps,
     return true;
 }
 
-double share_margin(const dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
+/* The ways to a distribution, in this order; in large groups the cone program comes before all others. */
+typedef enum stage { LEAST, REWEIGHED, CONES, REFLECTED, STAGES } stage;
+
+typedef struct attempt {
+    dense *d;
+    const system_solution *sol;
+    double tolerance;
+    arena *scratch;
+    bool *may;
+    double *y, *least; /* V z; that of least norm, once it is known */
+    bool knows_least, none;
+} attempt;
+
+/* The distribution of a stage; false when memory is out. */
+static bool try_stage(attempt *t, stage which, double *z) {
+    const group_system *s = t->d->s;
+    size_t bytes = (size_t)s->count * sizeof(double);
+    bool inside;
+    if (which == CONES) {
+        memcpy(z, t->sol->z, bytes);
+        return cones_share(t->d, t->may, t->y, t->scratch, z, &inside, &t->none);
+    }
+    if (!t->knows_least && !share_least_norm(t->d, t->sol, t->tolerance, t->scratch, t->least, NULL))
+        return false;
+    t->knows_least = true;
+    memcpy(z, t->least, bytes);
+    if (which == LEAST) return true;
+    if (!dense_fill(t->d, t->scratch)) return false;
+    if (which == REWEIGHED) return reweigh(t->d, 20, t->scratch, z);
+    return reflect(t->d, t->may, t->y, 4000, t->scratch, z);
+}
+
+double share_margin(dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
                     bool *memory) {
     const group_system *s = d->s;
     size_t m = (size_t)s->count + 1;
@@ -282,26 +329,28 @@ double share_margin(const dense *d, const system_solution *sol, double tolerance
     double margin = smallest_margin(s, z);
     if (margin >= 0) return margin;
 
-    bool *may = arena_alloc(scratch, m, 1), *determined = arena_alloc(scratch, m, 1);
-    double *least = arena_alloc(scratch, m, sizeof(double)), *trial = arena_alloc(scratch, m, sizeof(double));
-    double *y = arena_alloc(scratch, (size_t)d->space.dimension + 1, sizeof(double));
-    int *all = arena_alloc(scratch, m, sizeof(int));
-    *memory = may && determined && least && trial && y && all &&
-              share_least_norm(d, sol, tolerance, scratch, least, determined);
+    attempt t = {.d = d, .sol = sol, .tolerance = tolerance, .scratch = scratch};
+    t.may = arena_alloc(scratch, m, 1);
+    t.least = arena_alloc(scratch, m, sizeof(double));
+    t.y = arena_alloc(scratch, (size_t)d->space.dimension + 1, sizeof(double));
+    double *trial = arena_alloc(scratch, m, sizeof(double));
+    *memory = t.may && t.least && t.y && trial;
     if (!*memory) return margin;
-    for (int i = 0; i < s->count; i++) may[i] = carries(s, sol, i, tolerance), all[i] = i;
-    add_columns(d, all, s->count, sol->z, 1, y);
+    for (int i = 0; i < s->count; i++) t.may[i] = carries(s, sol, i, tolerance);
+    push_all(d, sol->z, 1, t.y);
 
     /* the cone program decides; next to the onset of slip the others see a digit or two more */
-    bool small = s->count <= 100, inside = false;
-    for (int stage = 0; stage < 4 && margin < 0; stage++) {
-        memcpy(trial, least, (size_t)s->count * sizeof(double));
-        if (stage == 1 && small) *memory = reweigh(d, 20, scratch, trial);
-        if (stage == 2) *memory = cones_share(d, may, y, scratch, trial, &inside);
-        if (stage == 3 && !cones_know(s)) *memory = reflect(d, may, y, 4000, scratch, trial);
+    bool small = s->count <= SHARE_DENSE, known = cones_know(s);
+    static const stage orders[2][STAGES] = {{CONES, LEAST, REWEIGHED, REFLECTED},
+                                            {LEAST, REWEIGHED, CONES, REFLECTED}};
+    for (int i = 0; i < STAGES && margin < 0 && !t.none; i++) {
+        stage which = orders[small][i];
+        if ((which == CONES && !known) || (which == REFLECTED && known) || (which == REWEIGHED && !small))
+            continue;
+        *memory = try_stage(&t, which, trial);
         if (!*memory) return margin;
         double found = smallest_margin(s, trial);
-        if (found > margin && still_carries(d, trial, y, all, scratch))
+        if (found > margin && still_carries(d, trial, t.y, scratch))
             margin = found, memcpy(z, trial, (size_t)s->count * sizeof(double));
     }
     return margin;

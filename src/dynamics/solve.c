@@ -29,18 +29,35 @@ static double scale_of(const group_system *s) {
 
 /* ---- dense: columns in the space of unit masses */
 
-bool dense_make(const group_system *s, arena *scratch, dense *out) {
-    if (!system_space_make(s->g, scratch, &out->space)) return false;
-    size_t n = (size_t)out->space.dimension;
-    out->s = s;
-    out->w = arena_alloc(scratch, n * s->count + 1, sizeof(double));
-    out->v = s->symmetric ? out->w : arena_alloc(scratch, n * s->count + 1, sizeof(double));
-    if (!out->w || !out->v) return false;
+bool dense_begin(const group_system *s, arena *scratch, dense *out) {
+    *out = (dense){.s = s};
+    return system_space_make(s->g, scratch, &out->space);
+}
+
+bool dense_fill(dense *d, arena *scratch) {
+    const group_system *s = d->s;
+    size_t n = (size_t)d->space.dimension;
+    if (d->w) return true;
+    d->w = arena_alloc(scratch, n * s->count + 1, sizeof(double));
+    d->v = s->symmetric ? d->w : arena_alloc(scratch, n * s->count + 1, sizeof(double));
+    if (!d->w || !d->v) return false;
     for (int i = 0; i < s->count; i++) {
-        system_space_column(&out->space, s->g, &s->rows[i], out->w + n * i);
-        if (!s->symmetric) system_space_column(&out->space, s->g, &s->columns[i], out->v + n * i);
+        system_space_column(&d->space, s->g, &s->rows[i], d->w + n * i);
+        if (!s->symmetric) system_space_column(&d->space, s->g, &s->columns[i], d->v + n * i);
     }
     return true;
+}
+
+bool dense_make(const group_system *s, arena *scratch, dense *out) {
+    return dense_begin(s, scratch, out) && dense_fill(out, scratch);
+}
+
+void dense_push(const dense *d, int i, double z, double *y) {
+    int first[2];
+    double value[2][6];
+    system_space_parts(&d->space, d->s->g, &d->s->columns[i], first, value);
+    for (int k = 0; k < 2; k++)
+        for (int j = 0; first[k] >= 0 && j < 6; j++) y[first[k] + j] += z * value[k][j];
 }
 
 /* The z of least norm with w = 0 on the free unknowns, the others at their bounds:

@@ -30,8 +30,13 @@ typedef struct dense_reduced {
     double *y;            /* what the bilateral rows alone do */
 } dense_reduced;
 
-/* All return false when memory is out. */
+/* All return false when memory is out.  dense_make is dense_begin, the space alone, and dense_fill, W and V.
+ */
 bool dense_make(const group_system *s, arena *scratch, dense *out);
+bool dense_begin(const group_system *s, arena *scratch, dense *out);
+bool dense_fill(dense *d, arena *scratch);
+/* y += z times column i; needs the space alone. */
+void dense_push(const dense *d, int i, double z, double *y);
 bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *scratch);
 bool dense_reduce(const dense *d, arena *scratch, dense_reduced *out);
 
