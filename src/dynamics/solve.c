@@ -160,11 +160,16 @@ static bool free_rows_hold(const group_system *s, const system_solution *sol, do
  * another. */
 enum { FEW_UNKNOWNS = 12, LARGE_SYSTEM = 60 };
 
+/* Unknowns up to which a dense decomposition is tried where the complementarity kernel could decide too. */
+enum { SMALL_SYSTEM = 100 };
+
 /* z for the states of the solution: over the bodies, or densely where nearly dependent rows need all digits.
- * False when memory is out. */
-static bool solve_states(states *t, arena *scratch, system_solution *sol) {
+ * *solved is false where that is left to the kernel.  False when memory is out. */
+static bool solve_states(states *t, arena *scratch, system_solution *sol, bool *solved) {
     bool few = !t->s->symmetric && t->s->count <= FEW_UNKNOWNS;
-    if (!few && states_solve(t, sol->state, sol->scale, sol->z)) return true;
+    *solved = !few && states_solve(t, sol->state, sol->scale, sol->z);
+    if (*solved || (t->s->symmetric && t->s->count > SMALL_SYSTEM)) return true;
+    *solved = true;
     arena_mark mark = arena_save(scratch);
     dense d;
     bool memory = dense_make(t->s, scratch, &d) && dense_solve_states(&d, sol->state, sol->z, scratch);
@@ -190,8 +195,9 @@ static void let_go(const states *t, double tolerance, system_solution *sol) {
 static bool pivot(states *t, double tolerance, int budget, arena *scratch, system_solution *sol,
                   bool *memory) {
     for (int step = 0; step <= budget; step++) {
-        *memory = solve_states(t, scratch, sol);
-        if (!*memory) return false;
+        bool solved;
+        *memory = solve_states(t, scratch, sol, &solved);
+        if (!*memory || !solved) return false;
         evaluate(t->s, sol);
         uint8_t next = 0;
         int worst = worst_violation(t, sol, tolerance, step > t->s->count, &next);
@@ -333,11 +339,9 @@ static abut_status solve_with_slip(const group_system *s, double tolerance, int 
 
 /* ---- symmetric */
 
-enum { SMALL_SYSTEM = 100 };
-
 static abut_status solve_symmetric(const group_system *s, double tolerance, int budget,
                                    const group_scratch *scratch, system_solution *out, abut_error *error) {
-    if (s->count <= SMALL_SYSTEM && s->g->method == ABUT_LCP_EXACT) {
+    if (s->g->method == ABUT_LCP_EXACT) { /* the remembered states, or next to them */
         states t;
         bool memory = states_make(s, scratch->arena, &t);
         if (memory && pivot(&t, fmin(tolerance, 1e-10), 2, scratch->arena, out, &memory)) return ABUT_OK;

@@ -442,8 +442,58 @@ static void random_groups_satisfy_the_conditions(void **state) {
     }
 }
 
+/* Boxes of side 1 on their lower corners, each moved aside from the one below; `from`: without those under
+ * it, of which the first is fixed. */
+static void add_stack(little *w, int from, int count) {
+    uint64_t seed = 11;
+    vec3 at = vec3_zero();
+    int below = little_fixed(w);
+    for (int i = 0; i < count; i++) {
+        vec3 aside = support_vec(&seed, 0.1);
+        double mass = 1.5 + support_vec(&seed, 1).x;
+        at.x += aside.x * (i % 2 ? 1 : -1), at.y += aside.y, at.z = i + 0.5;
+        if (i < from) continue;
+        int brick = little_body(w, mass, vec3_make(mass / 6, mass / 6, mass / 6), at);
+        for (int k = 0; k < 4; k++)
+            little_contact(w, brick, below,
+                           vec3_add(at, vec3_make(k & 1 ? 0.5 : -0.5, k & 2 ? 0.5 : -0.5, -0.5)),
+                           vec3_make(0, 0, 1));
+        below = brick;
+    }
+    little_gravity(w, vec3_make(0, 0, -10));
+}
+
+/* What a box of a stack carries is what is above it: the upper boxes of a tall stack (least norm over the
+ * bodies) have the loads that they have alone (dense), and a box on four corners has loads that are linear
+ * over them where none would pull. */
+static void tall_stack_carries_its_top(void **state) {
+    (void)state;
+    enum { TALL = 35, TOP = 20 };
+    little tall, top;
+    little_open(&tall), little_open(&top);
+    add_stack(&tall, 0, TALL);
+    add_stack(&top, TALL - TOP, TALL);
+    assert_true(tall.g.contact_count > 100 && top.g.contact_count <= 100);
+    little_solve(&tall);
+    little_solve(&top);
+    for (int i = 0; i < 4 * TOP; i++) {
+        const contact_load *a = &tall.loads[4 * (TALL - TOP) + i], *b = &top.loads[i];
+        assert_close(a->normal, b->normal, 1e-9 * 10 * 2 * TOP);
+        assert_int_equal(a->determined, b->determined);
+    }
+    for (int i = 0; i < TALL; i++) { /* of four corners opposite ones have the same sum */
+        const contact_load *l = &tall.loads[4 * i];
+        double least = fmin(fmin(l[0].normal, l[1].normal), fmin(l[2].normal, l[3].normal));
+        if (least > 0) assert_close(l[0].normal + l[3].normal, l[1].normal + l[2].normal, 1e-8);
+        assert_true(least > 0 ? !l[0].determined : true);
+    }
+    assert_false(tall.forces.unique);
+    little_close(&tall), little_close(&top);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tall_stack_carries_its_top),
         cmocka_unit_test(box_with_a_load),
         cmocka_unit_test(stack_of_three_stays),
         cmocka_unit_test(stack_of_four_tips),
