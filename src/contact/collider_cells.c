@@ -11,6 +11,7 @@
  * faces themselves are asked: those push under which the shape's deepest point lies; and where there is none,
  * the hull of the solid. */
 #include "contact/collider_parts.h"
+#include "convex/pair.h"
 
 /* ---- creation */
 
@@ -95,27 +96,49 @@ static bool can_push(const abut_solid *s, abut_place place, vec3 n) {
     return false;
 }
 
+/* Adds a point of a cell's manifold, if the boundary of the solid can push there. */
+static bool add_point(search *q, const manifold *m, int i, int32_t cell) {
+    const boundary *b = &q->a->boundary;
+    vec3 on = vec3_axpy(m->points[i].at, m->points[i].gap / 2, m->normal);
+    vec3 x = vec3_sub(pose_unpoint(q->pa, on), b->solid->origin);
+    abut_place place = index_classify_point(b->index, b->solid, x, q->epsilon);
+    if (!can_push(b->solid, place, vec3_neg(pose_unvector(q->pa, m->normal)))) return false;
+    gather_add(q->found, (gather_point){.at = m->points[i].at,
+                                        .normal = m->normal,
+                                        .gap = m->points[i].gap,
+                                        .id = m->points[i].id ^ hash64_mix((uint64_t)cell + 1),
+                                        .vertex = -1});
+    return true;
+}
+
+/* The closest points of a cell and a shape that are apart.  Where all cells say by their growth that the
+ * shape is nearest to a corner at a seam, at a slant, the shortest distance knows the face. */
+static void add_closest(search *q, const abut_convex *part, int32_t cell) {
+    const abut_convex *b = &q->b->convex.convex;
+    convex_pair p = {.a = part, .b = b, .ra = quat_matrix(q->pa.rotation), .rb = quat_matrix(q->pb.rotation)};
+    vec3 center = pose_point(q->pa, shape_center(part)), on, v;
+    p.c = vec3_sub(pose_point(q->pb, shape_center(b)), center), p.size = shape_radius(part) + shape_radius(b);
+    int steps;
+    if (!convex_closest_cores(&p, &on, &v, &steps)) return;
+    double gap = vec3_length(v);
+    if (gap > q->config->reach || gap < q->epsilon) return;
+    manifold m = {.normal = vec3_scale(v, 1 / gap), .count = 1};
+    m.points[0] = (manifold_point){vec3_axpy(vec3_add(center, on), -gap / 2, m.normal), gap, 0};
+    add_point(q, &m, 0, cell);
+}
+
 static bool visit_cell(void *user, int32_t cell) {
     search *q = user;
-    const boundary *b = &q->a->boundary;
     manifold_shape part = {.convex = abut_convex_hull(q->a->cells.hulls[cell])};
     manifold m;
     bool overlaps = false, counts = false;
     manifold_collide(&part, q->pa, &q->b->convex, q->pb, q->config, NULL, &m);
     for (int i = 0; i < m.count; i++) {
-        vec3 on = vec3_axpy(m.points[i].at, m.points[i].gap / 2, m.normal);
-        vec3 x = vec3_sub(pose_unpoint(q->pa, on), b->solid->origin);
         if (m.points[i].gap < -q->epsilon) overlaps = true;
-        abut_place place = index_classify_point(b->index, b->solid, x, q->epsilon);
-        if (!can_push(b->solid, place, vec3_neg(pose_unvector(q->pa, m.normal)))) continue;
-        counts = true;
-        gather_add(q->found, (gather_point){.at = m.points[i].at,
-                                            .normal = m.normal,
-                                            .gap = m.points[i].gap,
-                                            .id = m.points[i].id ^ hash64_mix((uint64_t)cell + 1),
-                                            .vertex = -1});
+        if (add_point(q, &m, i, cell)) counts = true;
     }
     if (overlaps && !counts) q->blind = true;
+    if (!overlaps && !counts) add_closest(q, &part.convex, cell);
     return true;
 }
 

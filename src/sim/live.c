@@ -1,7 +1,7 @@
 /* The live clock: creation, the step, snapshots. */
 #include "sim/live.h"
 
-enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 2 };
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 3 };
 
 abut_live_options abut_default_live_options(void) {
     return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 3e-4};
@@ -40,11 +40,13 @@ static bool allocate_slots(live *w) {
     w->faceted = arena_alloc(m, n, sizeof *w->faceted);
     w->radii = arena_alloc(m, n, sizeof *w->radii);
     w->masses = arena_alloc(m, n, sizeof *w->masses);
+    w->drifts = arena_alloc(m, n, sizeof *w->drifts);
     w->wrenches = arena_alloc(m, n, sizeof *w->wrenches);
     w->constant = arena_alloc(m, n, sizeof *w->constant);
     w->starts = arena_alloc(m, n, sizeof *w->starts);
     w->kinematic_end = arena_alloc(m, n, sizeof *w->kinematic_end);
     w->movable = arena_alloc(m, n, sizeof *w->movable);
+    w->turns = arena_alloc(m, n, sizeof *w->turns);
     w->leaves = arena_alloc(m, n, sizeof *w->leaves);
     w->boxes = arena_alloc(m, n, sizeof *w->boxes);
     w->roams = arena_alloc(m, n, sizeof *w->roams);
@@ -57,9 +59,10 @@ static bool allocate_slots(live *w) {
     w->motor_speeds = arena_alloc(m, h + 1, sizeof *w->motor_speeds);
     w->hinge_force = arena_alloc(m, h + 1, sizeof *w->hinge_force);
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
-                w->radii && w->masses && w->wrenches && w->constant && w->starts && w->kinematic_end &&
-                w->movable && w->leaves && w->boxes && w->roams && w->renewed && w->rests && w->parent &&
-                w->in_direct && w->used && w->local_of && w->motor_speeds && w->hinge_force;
+                w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
+                w->kinematic_end && w->movable && w->turns && w->leaves && w->boxes && w->roams &&
+                w->renewed && w->rests && w->parent && w->in_direct && w->used && w->local_of &&
+                w->motor_speeds && w->hinge_force;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;
@@ -156,6 +159,7 @@ static void begin_step(live *w, double dt) {
 
 static void load_bodies(live *w) {
     memset(w->velocities, 0, 4 * (size_t)w->slots * sizeof *w->velocities);
+    memset(w->turns, 0, (size_t)w->slots * sizeof *w->turns);
     for (int i = 0; i < w->bodies; i++) {
         const live_body *b = &w->body[i];
         const motion *m = &w->motions[i];

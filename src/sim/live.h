@@ -6,6 +6,7 @@
  *   live_island.c    bodies that push each other; who sleeps, who wakes, who is solved directly
  *   live_color.c     contacts in colours: in one colour no body occurs twice; four contacts a batch
  *   live_prepare.c   lanes of a batch from its contacts; impulses back into them
+ *   live_refresh.c   contacts of batches found anew within a step
  *   live_solve.c     the kernels on batches: warm start, solve, relax
  *   live_nncg.c      conjugate gradients over the sweeps of a sub-step, by choice
  *   live_substep.c   velocities, positions, and the order of all that on several workers
@@ -13,7 +14,8 @@
  *   live_hinge.c     hinge rows of an island
  *   live_impact.c    restitution by propagation
  *   live_force.c     gravity, drag, springs, forces, kinematic bodies
- *   live_query.c     rays, points and moving shapes; fast bodies
+ *   live_query.c     rays, points and moving shapes
+ *   live_fast.c      bodies that moved where no contact awaited them
  *   live_sensor.c    shapes that tell what touches them
  *   live_report.c    contacts, events, energy
  *   live_audit.c     what the clock promises, and whether it kept it
@@ -75,7 +77,7 @@ typedef struct live_seen {
     int32_t known;    /* 0: never looked at */
     vec3 position;    /* of a's centre from b's, axes of b */
     quat rotation;    /* of a against b */
-    double clear;     /* without contacts: so far it may move before it must be looked at again */
+    double apart;     /* without contacts: the gap is at least that */
     abut_convex_cache cache;
     int32_t pad;
 } live_seen;
@@ -100,6 +102,13 @@ typedef struct live_body {
     bool movable, kinematic, spherical;
     bool bounded, alone; /* has a bounded shape; gives one manifold with any other that does */
 } live_body;
+
+/* What a body's motion at the start of a step makes of it by the end: the way of its centre, with the forces
+ * on it, and how far turning carries any other point. */
+typedef struct live_drift {
+    vec3 way;
+    double swing;
+} live_drift;
 
 typedef struct live_velocity {
     lanes v, w; /* the fourth numbers are 0 */
@@ -223,12 +232,14 @@ struct live_work {
     map64 apart;                     /* pairs that hinges keep from colliding */
     void *slot_block;
     live_velocity *velocities, *moved, *warmth,
-        *before; /* moved: translation and rotation since the start of the step */
+        *before;        /* moved: translation and rotation since the start of the step */
+    live_drift *drifts; /* by body */
     live_mass *masses;
     spatial *wrenches, *constant; /* all forces of a sub-step; those that stay for the step */
     motion *motions;              /* alias of the state's, by body */
     motion *kinematic_end;
     uint8_t *movable; /* by slot: awake and with mass */
+    uint8_t *turns;   /* by slot: has turned far in this step */
 
     /* broad */
     bvh tree;
@@ -331,11 +342,16 @@ bool live_may_touch(const live *w, int a, int b); /* a < b */
 bool live_broad(live *w);
 bool live_narrow(live *w);
 bool live_collide_again(live *w, live_contact *c);
+void live_place_again(const live *w, live_contact *c); /* gaps and normal where the bodies are now */
+void live_note_turn(live *w, int slot);
+void live_refresh(live *w, int first, int end); /* batches */
 bool live_islands(live *w);
 bool live_sleep(live *w);
 bool live_find_bouncing(live *w);
 bool live_color(live *w);
 void live_prepare(live *w);
+void live_prepare_batch(live *w, live_batch *batch);
+void live_keep_impulses(const live_batch *batch, int lane, live_contact *c);
 bool live_substeps(live *w);
 void live_store(live *w);
 void live_stop_fast(live *w);

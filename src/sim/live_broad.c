@@ -85,13 +85,21 @@ static bool report_near(void *user, int32_t other) {
     return f->fine;
 }
 
-static box swept_box(const live *w, int body) {
+static live_drift drift_of(const live *w, int body) {
     const motion *m = &w->motions[body];
+    vec3 way = vec3_scale(m->velocity.linear, w->dt);
+    if (w->movable[body + 1])
+        way = vec3_axpy(way, w->dt * w->dt * w->body[body].inertia.inverse_mass, w->constant[body].linear);
+    double r = isfinite(w->radii[body]) ? w->radii[body] : 0;
+    return (live_drift){way, fmin(vec3_length(m->velocity.angular) * w->dt, 2) * r};
+}
+
+static box swept_box(const live *w, int body) {
     box b = collider_bounds(w->colliders[w->shape_of[body]], live_pose(w, body));
-    vec3 d = vec3_scale(m->velocity.linear, w->dt), zero = vec3_zero();
-    double turn = fmin(vec3_length(m->velocity.angular) * w->dt, 1) * 0.25 * w->size;
-    b.lower = vec3_add(b.lower, vec3_min(d, zero)), b.upper = vec3_add(b.upper, vec3_max(d, zero));
-    return box_grow(b, w->reach / 2 + turn);
+    const live_drift *d = &w->drifts[body];
+    vec3 zero = vec3_zero();
+    b.lower = vec3_add(b.lower, vec3_min(d->way, zero)), b.upper = vec3_add(b.upper, vec3_max(d->way, zero));
+    return box_grow(b, w->reach / 2 + d->swing);
 }
 
 /* Fetches what the boxes of the next bodies ask for, some bodies ahead for each stage. */
@@ -109,6 +117,7 @@ static void box_block(void *argument, int block) {
     for (int i = first; i < end && i < w->bodies; i++) {
         bool still = w->rests[i].asleep || (!w->body[i].movable && !w->body[i].kinematic);
         w->renewed[i] = w->body[i].bounded && !(w->tree_ready && still);
+        w->drifts[i] = drift_of(w, i);
         if (!w->renewed[i]) continue;
         prefetch_shapes(w, i);
         w->boxes[i] = swept_box(w, i);

@@ -56,7 +56,7 @@ static double moved_since(const live *w, const live_seen *s) {
     return sqrt(vec3_length2(d)) + 2 * sqrt(dq) * radius;
 }
 
-static void place_again(const live *w, live_contact *c) {
+void live_place_again(const live *w, live_contact *c) {
     const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
     c->normal = quat_rotate(b->rotation, c->normal_b);
     for (int i = 0; i < c->count; i++) {
@@ -133,18 +133,14 @@ static void fill_contact(const live *w, live_contact *c, const manifold *m, cons
  * now may not be those that meet, so no farther than half the smaller core.  Bodies faster than that are
  * swept (live_stop_fast). */
 static double foresight(const live *w, live_pair p) {
-    const collider *a = w->colliders[w->shape_of[p.a]], *b = w->colliders[w->shape_of[p.b]];
-    if (!collider_is_bounded(a) || !collider_is_bounded(b)) return INFINITY;
-    return fmax(0.25 * w->size, 0.5 * fmin(collider_core(a), collider_core(b)));
+    const live_body *a = &w->body[p.a], *b = &w->body[p.b];
+    return a->bounded && b->bounded ? fmax(0.25 * w->size, 0.5 * fmin(a->core, b->core)) : INFINITY;
 }
 
 /* How far apart points matter: what the pair may come closer in this step, within bounds. */
 static double reach_of(const live *w, live_pair p) {
-    twist a = w->motions[p.a].velocity, b = w->motions[p.b].velocity;
-    double speed = vec3_distance(a.linear, b.linear);
-    if (isfinite(w->radii[p.a])) speed += vec3_length(a.angular) * w->radii[p.a];
-    if (isfinite(w->radii[p.b])) speed += vec3_length(b.angular) * w->radii[p.b];
-    return w->reach + fmin(speed * w->dt, foresight(w, p));
+    const live_drift *a = &w->drifts[p.a], *b = &w->drifts[p.b];
+    return w->reach + fmin(vec3_distance(a->way, b->way) + a->swing + b->swing, foresight(w, p));
 }
 
 static double least_gap(const manifold *m) {
@@ -177,7 +173,7 @@ static void collide(live *w, live_pair p, const live_contact *old, int count, li
         c->a = p.a, c->b = p.b;
         fill_contact(w, c, &found[k], old, count, n == 1 && count == 1);
     }
-    seen->clear = fmin(least - reach, farther);
+    seen->apart = fmin(least, config.reach);
 }
 
 /* The manifold of a contact anew where the bodies are now, with the impulses that it has; false: it is gone.
@@ -210,7 +206,9 @@ static void look_at_pair(live *w, int64_t i) {
     bool asleep = !w->movable[p.a + 1] && !w->movable[p.b + 1], again = seen->known && asleep;
     if (seen->known && !asleep) {
         bool faceted = w->faceted[p.a] && w->faceted[p.b];
-        again = moved_since(w, seen) <= (count == 0 ? seen->clear : faceted ? AGAIN * w->size : -1);
+        again = moved_since(w, seen) <= (count == 0 ? seen->apart - reach_of(w, p)
+                                         : faceted  ? AGAIN * w->size
+                                                    : -1);
     }
     if (again) {
         w->place_of.data[i] = KEPT;
@@ -228,7 +226,7 @@ static void place_pair(live *w, int64_t i) {
     const live_contact *from = place == KEPT ? &w->contacts.data[w->first_of.data[i]] : &w->fresh.data[place];
     memcpy(out, from, (size_t)count * sizeof *out);
     if (place != KEPT || (!w->movable[seen->a + 1] && !w->movable[seen->b + 1])) return;
-    for (int k = 0; k < count; k++) place_again(w, &out[k]);
+    for (int k = 0; k < count; k++) live_place_again(w, &out[k]);
 }
 
 static void look_block(void *argument, int block) {

@@ -90,7 +90,7 @@ static void fill_lane(live *w, live_batch *batch, int lane, const live_contact *
     set(&batch->spinning, lane, m->friction.spinning), set(&batch->rolling_limit, lane, m->friction.rolling);
 }
 
-static void prepare_batch(live *w, live_batch *batch) {
+void live_prepare_batch(live *w, live_batch *batch) {
     int32_t contact[LANES];
     memcpy(contact, batch->contact, sizeof contact);
     memset(batch, 0, sizeof *batch);
@@ -115,7 +115,7 @@ static void prepare_block(void *argument, int block) {
     for (int64_t i = first; i < end && i < w->batch_count; i++) {
         prefetch_contacts(w, i + CONTACTS_AHEAD);
         prefetch_bodies(w, i + BODIES_AHEAD);
-        prepare_batch(w, &w->batches[i]);
+        live_prepare_batch(w, &w->batches[i]);
     }
 }
 
@@ -146,17 +146,18 @@ static void renew_usual(const live *w, live_contact *c, double pressure) {
     }
 }
 
-static void store_lane(live *w, const live_batch *batch, int lane, live_contact *c) {
-    double pressure = 0;
-    for (int i = 0; i < c->count; i++) {
-        live_point *p = &c->points[i];
-        p->normal = batch->point[i].impulse[lane];
-        pressure += p->normal;
-    }
-    renew_usual(w, c, pressure);
+void live_keep_impulses(const live_batch *batch, int lane, live_contact *c) {
+    for (int i = 0; i < c->count; i++) c->points[i].normal = batch->point[i].impulse[lane];
     vec3 t1 = get3(&batch->t1, lane), t2 = vec3_cross(get3(&batch->n, lane), t1);
     c->friction = vec3_axpy(vec3_scale(t1, batch->friction1[lane]), batch->friction2[lane], t2);
     c->twist = batch->twist[lane], c->rolling = get3(&batch->rolling, lane);
+}
+
+static void store_lane(live *w, const live_batch *batch, int lane, live_contact *c) {
+    double pressure = 0;
+    live_keep_impulses(batch, lane, c);
+    for (int i = 0; i < c->count; i++) pressure += c->points[i].normal;
+    if (c->count > 0) renew_usual(w, c, pressure);
     double limit = batch->coefficient[lane] * pressure, rounding = 1e-6; /* of floats */
     c->flags &= ~(LIVE_TOUCHING | LIVE_SLIPS);
     if (pressure > 0) c->flags |= LIVE_TOUCHING;

@@ -1,5 +1,5 @@
 /* Questions between two steps: rays, points, shapes that move, against all bodies where they are
- * now; and the sweep that keeps fast bodies from passing through others within a step.
+ * now.
  *
  * The tree holds the boxes that the last step began with; bodies have moved by at most `strayed` since. */
 #include "contact/cast.h"
@@ -124,74 +124,4 @@ abut_status abut_live_cast_shape(const abut_sim *run, const abut_shape *shape, a
     collider_free(w->context, c);
     *found = s.found;
     return ABUT_OK;
-}
-
-/* ---- fast bodies */
-
-typedef struct sweeper {
-    live *w;
-    int body;
-    cast_sweep sweep;
-    double first; /* time of the first touch, 0 .. 1 of the step */
-} sweeper;
-
-static cast_sweep sweep_of(const live *w, int body) {
-    vec3 center = w->body[body].center;
-    return (cast_sweep){motion_pose(&w->starts[body], center), motion_pose(&w->motions[body], center),
-                        center};
-}
-
-/* Pairs with a contact in this step were kept apart by the solver. */
-static bool has_contact(const live *w, int a, int b) {
-    int first = a < b ? a : b, second = a < b ? b : a;
-    int64_t low = 0, high = w->seen.count;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        const live_seen *s = &w->seen.data[middle];
-        if (s->a < first || (s->a == first && s->b < second))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const live_seen *s = &w->seen.data[low];
-    return low < w->seen.count && s->a == first && s->b == second && s->contacts > 0;
-}
-
-static bool visit_fast(void *user, int32_t other) {
-    sweeper *s = user;
-    live *w = s->w;
-    int a = s->body < other ? s->body : other, b = s->body < other ? other : s->body;
-    if (other == s->body || !live_may_touch(w, a, b) || has_contact(w, a, b)) return true;
-    cast_sweep theirs = sweep_of(w, other);
-    abut_convex_cache cache = {0};
-    cast_hit h = {0};
-    double target = 0.25 * w->reach;
-    if (cast_toi(collider_of(w, s->body), &s->sweep, collider_of(w, other), &theirs, target, &cache, &h) &&
-        h.t > 0 && h.t < s->first)
-        s->first = h.t;
-    return true;
-}
-
-/* A body that moved farther than points are believed (half its core) is stopped where it first touches
- * another on the way; its velocity stays, and the next step meets the contact. */
-void live_stop_fast(live *w) {
-    w->strayed = 0;
-    for (int i = 0; i < w->bodies; i++) {
-        if (!w->movable[i + 1] && !w->body[i].kinematic) continue;
-        double turned = vec3_length(live_vec3(w->moved[i + 1].w)),
-               far = vec3_length(live_vec3(w->moved[i + 1].v));
-        double r = isfinite(w->radii[i]) ? w->radii[i] : 0;
-        w->strayed = fmax(w->strayed, far + fmin(turned, 2) * r);
-        if (!w->movable[i + 1] || w->shape_of[i] < 0) continue;
-        if (far <= fmax(0.25 * w->size, 0.5 * w->body[i].core)) continue;
-        sweeper s = {w, i, sweep_of(w, i), 1};
-        box b = box_union(collider_bounds(collider_of(w, i), s.sweep.from),
-                          collider_bounds(collider_of(w, i), s.sweep.to));
-        for (int64_t k = 0; k < w->unbounded.count; k++) visit_fast(&s, w->unbounded.data[k]);
-        bvh_query(&w->tree, box_grow(b, w->reach), visit_fast, &s);
-        if (s.first >= 1) continue;
-        pose p = cast_sweep_pose(&s.sweep, s.first);
-        w->motions[i].rotation = p.rotation;
-        w->motions[i].center = vec3_add(p.position, quat_rotate(p.rotation, w->body[i].center));
-    }
 }

@@ -1,6 +1,7 @@
 /* The sub-steps.  Each one is a row of stages:
  *
- *     impacts     velocities     warm start     hinges, direct islands, solve     positions     hinges, relax
+ *     refresh     impacts     velocities     warm start     hinges, direct islands, solve     positions
+ *     hinges, relax
  *
  * A stage is cut into blocks; within a stage no two batches touch the same body, so the result does not
  * depend on the cut.  Workers claim blocks and wait at the end of a stage for those that others have claimed;
@@ -16,6 +17,7 @@
 
 enum stage_kind {
     IMPACTS,
+    REFRESH,
     VELOCITIES,
     FIRST_VELOCITIES,
     WARM,
@@ -107,6 +109,7 @@ static void integrate_position(live *w, int slot) {
     live_velocity *v = &w->velocities[slot], *d = &w->moved[slot];
     motion *m = &w->motions[slot - 1];
     d->v += w->h * v->v, d->w += w->h * v->w;
+    live_note_turn(w, slot);
     m->center = vec3_axpy(m->center, w->h, live_vec3(v->v));
     vec3 spin = live_vec3(v->w);
     turn_freely(&b->inertia, b->spherical, w->h, &m->rotation, &spin);
@@ -204,6 +207,7 @@ static bool list_stages(live *w) {
     w->stages.count = 0;
     int hinges = (int)w->loose_hinges.count, direct = w->times.direct_islands;
     for (int s = 0; s < w->substeps && fine; s++) {
+        if (s > 0) fine = fine && add_stage(w, REFRESH, 0, (int)w->batch_count, LIVE_BLOCK);
         fine = fine && add_stage(w, IMPACTS, 0, w->bouncing.count > 0 || w->model->spring_count > 0, 1);
         fine = fine && add_stage(w, s == 0 ? FIRST_VELOCITIES : VELOCITIES, 0, w->slots, LIVE_BODY_BLOCK);
         if (s == 0) fine = fine && add_colors(w, WARM);
@@ -220,6 +224,7 @@ static void run_block(live *w, const live_stage *s, int block) {
     if (end > last) end = last;
     switch (s->kind) {
     case IMPACTS: live_springs(w), live_impacts(w); break;
+    case REFRESH: live_refresh(w, first, end); break;
     case HINGES: live_hinges_begin(w), live_hinges_solve(w, false); break;
     case RELAX_HINGES: live_hinges_solve(w, true); break;
     case DIRECT:
