@@ -177,6 +177,12 @@ double collider_radius(const collider *c, vec3 center) {
 
 double collider_core(const collider *c) { return c->core; }
 
+bool collider_is_light(const collider *c) {
+    enum { FEW_FACES = 64 };
+    return c->kind != COLLIDER_SURFACE &&
+           (c->kind != COLLIDER_BOUNDARY || c->boundary.solid->face_count <= FEW_FACES);
+}
+
 /* ---- collision */
 
 int collider_room(const collider *a, const collider *b) {

@@ -39,6 +39,8 @@ double collider_radius(const collider *c, vec3 center);
 /* Radius of a ball that fits inside, or about: a body that moves less in a step cannot jump through another.
  */
 double collider_core(const collider *c);
+/* Whether a collision with it is cheap: convex, or with few features. */
+bool collider_is_light(const collider *c);
 
 /* How many manifolds two colliders can give at most (at least 1): the room that collider_collide wants. */
 enum { COLLIDER_ROOM = 16 };

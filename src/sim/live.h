@@ -101,6 +101,7 @@ typedef struct live_body {
     int32_t group;
     bool movable, kinematic, spherical;
     bool bounded, alone; /* has a bounded shape; gives one manifold with any other that does */
+    bool light;          /* is looked at again within a step */
 } live_body;
 
 /* What a body's motion at the start of a step makes of it by the end: the way of its centre, with the forces

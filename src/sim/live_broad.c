@@ -42,7 +42,7 @@ abut_status live_shapes_create(live *w, abut_error *error) {
         w->faceted[i] = kind == ABUT_SHAPE_SOLID || kind == ABUT_SHAPE_HALFSPACE;
         w->radii[i] = collider_radius(c, b->center);
         w->body[i].bounded = collider_is_bounded(c), w->body[i].core = collider_core(c);
-        w->body[i].alone = collider_room(c, c) == 1;
+        w->body[i].alone = collider_room(c, c) == 1, w->body[i].light = collider_is_light(c);
         if (!collider_is_bounded(c) && !array_push(w->context, &w->unbounded, i)) return fail_memory(error);
     }
     for (int i = 0; i < w->model->hinge_count; i++) {
