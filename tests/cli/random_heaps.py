@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Bodies of all shapes, thrown on each other, on the floor and on a ramp: every run ends and keeps its promises.
 
-    random_heaps.py ABUT [FIRST COUNT]
+    random_heaps.py ABUT [--live] [FIRST COUNT]
 
 The promise is the audit's, which looks at all pairs with the regions and the index and knows nothing of the clock's
 contacts: no overlap beyond epsilon, energy and momentum balanced.  The seeds of SEEDS are scenes that went wrong once
 (edges that pass through being parallel, rims over edges, bodies pushed out of one another into a third); FIRST and
-COUNT try others.
+COUNT try others.  With --live the live clock runs the same scenes, and the promise is that of its audit: no overlap of
+more than a twentieth of the smallest body, energy, momentum.  LIVE_SEEDS went wrong once too: bodies that another hit
+within the step, spinning ones that came down on other corners, curved shapes over the seam of a solid with dents.
 """
 import random
 import subprocess
@@ -15,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 SEEDS = [0, 5, 6, 7, 9, 10, 12, 29, 37, 39, 43, 159, 342, 461, 1005, 1030, 1096, 1110, 1137, 1207, 1250]
+LIVE_SEEDS = [12, 43, 54, 70, 80, 90, 96, 97, 106, 125, 130, 133, 164, 177, 201, 236, 243, 249, 301, 401]
 SHAPES = [
     "solid.box{0.4,0.3,0.2}", "solid.box{0.2,0.2,0.2}", "sphere{0.15}", "capsule{0.08,0.2}", "cylinder{0.12,0.25}",
     "ellipsoid{0.2,0.15,0.1}", "solid.tetrahedron{0.4}",
@@ -55,14 +58,18 @@ def scene(seed):
 
 
 def main():
-    abut = sys.argv[1]
-    seeds = range(int(sys.argv[2]), int(sys.argv[2]) + int(sys.argv[3])) if len(sys.argv) > 3 else SEEDS
+    live = "--live" in sys.argv
+    words = [word for word in sys.argv[1:] if word != "--live"]
+    abut, mode = words[0], ["--mode", "live"] if live else []
+    seeds = LIVE_SEEDS if live else SEEDS
+    if len(words) > 2:
+        seeds = range(int(words[1]), int(words[1]) + int(words[2]))
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
             path = Path(folder) / f"heap{seed}.lua"
             path.write_text(scene(seed))
-            run = subprocess.run([abut, "run", str(path), "--strict", "-q"], capture_output=True, text=True)
+            run = subprocess.run([abut, "run", str(path), *mode, "--strict", "-q"], capture_output=True, text=True)
             if run.returncode != 0:
                 failed += 1
                 print(f"seed {seed}: exit {run.returncode}: {run.stderr.strip()}")
