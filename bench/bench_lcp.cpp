@@ -5,8 +5,8 @@
 //   "with matrix") Lemke     Siconos, SICONOS_LCP_LEMKE, dense NSGS      Siconos, SICONOS_LCP_PGS (one row a
 //   block) to 1e-8, at most 4e8 / n^2 and 20000 sweeps, dense
 //
-// Residuals are ours to compute, from the definition, for everybody's z. Times are the best of several, in
-// microseconds.
+// bench_lcp [all | seeds | warm].  Residuals are ours to compute, from the definition, for everybody's z.
+// Times are the best of several, in microseconds.
 #include "abut/abut.h"
 #include "contact_problem.h"
 
@@ -237,6 +237,29 @@ void warm_start(int kind, int contacts) {
     contact_problem_free(&p);
 }
 
+#ifdef BENCH_ODE
+// Piles that no constant was chosen with: ten seeds a size, ours and ODE by turns, the least time of each,
+// since the machine has other work. Ratios of the totals, and the smallest and largest of one pile.
+void held_out(int kind, int contacts) {
+    double mine = 0, alone = 0, theirs = 0, least = 1e300, most = 0, worst = 0;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        contact_problem p;
+        make(p, kind, contacts, 7000 + 10 * (uint64_t)contacts + seed);
+        double a = 1e300, b = 1e300, c = 1e300;
+        for (int turn = 0; turn < 3; turn++) {
+            ours answer = run_abut(p);
+            a = std::min(a, answer.with_matrix.time), c = std::min(c, answer.solve.time);
+            b = std::min(b, run_ode(p).time), worst = std::max(worst, answer.solve.residual);
+        }
+        mine += a, theirs += b, alone += c, least = std::min(least, b / a), most = std::max(most, b / a);
+        contact_problem_free(&p);
+    }
+    printf("%-10s %5d  %10.1f %10.1f %10.1f %6.2fx  %5.2f to %5.2f   %8.1e\n", names[kind], contacts,
+           alone / 10, mine / 10, theirs / 10, theirs / mine, least, most, worst);
+    fflush(stdout);
+}
+#endif
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -249,7 +272,7 @@ int main(int argc, char **argv) {
     printf("microseconds, residual, and time over ours with matrix (Siconos: over our solution alone)\n");
     printf("%-10s %5s  %10s %10s %8s  %27s  %27s  %27s\n", "scene", "n", "solve", "with matrix", "residual",
            "ODE dWorldStep", "Siconos Lemke", "Siconos NSGS");
-    for (int kind = 0; kind < KINDS && what != "warm"; kind++)
+    for (int kind = 0; kind < KINDS && what == "all"; kind++)
         for (int size : sizes) {
             contact_problem p;
             make(p, kind, size, (uint64_t)size);
@@ -269,6 +292,14 @@ int main(int argc, char **argv) {
             fflush(stdout);
             contact_problem_free(&p);
         }
+#ifdef BENCH_ODE
+    printf("\nten held-out seeds each: means, and ODE over ours with matrix\n%-10s %5s  %10s %10s %10s %7s  "
+           "%14s   %8s\n",
+           "scene", "n", "solve", "with matrix", "ODE", "ratio", "one pile", "residual");
+    for (int kind = PILE; kind < KINDS && (what == "all" || what == "seeds"); kind++)
+        for (int size : sizes) held_out(kind, size);
+#endif
+    if (what == "seeds") return 0;
     printf("\nslowly changing loads, 20 steps: cold and warm, microseconds\n%-10s %5s  %10s %10s %7s   %8s\n",
            "scene", "n", "cold", "warm", "ratio", "residual");
     for (int kind = 0; kind < KINDS; kind++)
