@@ -116,11 +116,15 @@ static forces_outcome outcome_of(system_outcome outcome) {
     }
 }
 
-/* The largest acceleration that a bilateral row misses. */
-static double missed(const group_system *s, const system_solution *sol) {
+/* The largest acceleration that a hinge row misses, and which. */
+static double missed(const group_system *s, const system_solution *sol, int *which) {
     double most = 0;
-    for (int i = 0; i < s->count; i++)
-        if (isinf(s->lo[i]) && isinf(s->hi[i])) most = fmax(most, fabs(sol->w[i]));
+    *which = -1;
+    for (int i = 0; i < s->g->row_count; i++) {
+        int k = s->row_of[i];
+        if (k < 0 || !isinf(s->lo[k]) || !isinf(s->hi[k]) || fabs(sol->w[k]) <= most) continue;
+        most = fabs(sol->w[k]), *which = i;
+    }
     return most;
 }
 
@@ -180,6 +184,7 @@ abut_status forces_solve(group *g, const forces_config *config, const group_scra
                                   .residual = sol.residual,
                                   .unique = config->distribute,
                                   .pivots = sol.pivots,
+                                  .inconsistent_row = -1,
                                   .worst = -1};
         memcpy(accelerations, sol.x, (size_t)g->body_count * sizeof(spatial));
         read_loads(&s, &sol, z, config->distribute ? determined : NULL, loads, multipliers);
@@ -190,7 +195,8 @@ abut_status forces_solve(group *g, const forces_config *config, const group_scra
             if (result->worst >= 0) result->outcome = FORCES_CANNOT_STICK;
         }
         if (result->outcome == FORCES_NO_FINITE_FORCE) result->worst = most_pushed(&s, &sol);
-        if (result->outcome == FORCES_INCONSISTENT) result->inconsistent_by = missed(&s, &sol);
+        if (result->outcome == FORCES_INCONSISTENT)
+            result->inconsistent_by = missed(&s, &sol, &result->inconsistent_row);
         for (int i = 0; i < s.count && config->distribute; i++) result->unique &= determined[i];
     }
     arena_restore(a, mark);

@@ -2,6 +2,7 @@
 #include "numerics/lcp.h"
 
 #include <math.h>
+#include <stdio.h>
 
 const char *abut_lcp_method_name(abut_lcp_method method) {
     static const char *const names[] = {
@@ -72,6 +73,30 @@ static abut_status run(abut_lcp_solver *solver, const abut_lcp *problem, const l
     }
 }
 
+/* Which rows the ray d in w shows to be infeasible: those where it is not 0, which no z can give what they
+ * want together. */
+static abut_status name_infeasible(const double *ray, int size, const abut_lcp_result *result,
+                                   abut_error *error) {
+    enum { SHOWN = 8 };
+    char rows[160] = "", change[80] = "";
+    double largest = 0;
+    int count = 0, length = 0;
+    for (int i = 0; i < size; i++) largest = fmax(largest, fabs(ray[i]));
+    for (int i = 0; i < size; i++) {
+        if (!(fabs(ray[i]) > 1e-9 * largest)) continue;
+        if (count < SHOWN)
+            length += snprintf(rows + length, sizeof rows - (size_t)length, "%s%d", count ? ", " : "", i);
+        count++;
+    }
+    if (result->infeasible_by > 0)
+        snprintf(change, sizeof change, "; b must change by %.3g of its size", result->infeasible_by);
+    return fail(
+        error, ABUT_INFEASIBLE,
+        "the problem has no solution: row%s %s%s contradict%s %s (a ray d there has A d = 0, b.d < 0)%s",
+        count == 1 ? "" : "s", rows, count > SHOWN ? ", ..." : "", count == 1 ? "s" : "",
+        count == 1 ? "itself" : "each other", change);
+}
+
 abut_status abut_lcp_solve(abut_lcp_solver *solver, const abut_lcp *problem, const abut_lcp_config *config,
                            uint8_t *state, double *z, double *w, abut_lcp_result *result, abut_error *error) {
     abut_lcp_result ignored;
@@ -93,6 +118,7 @@ abut_status abut_lcp_solve(abut_lcp_solver *solver, const abut_lcp *problem, con
         if (!config->warm || !state) memset(states, 0, (size_t)problem->size);
         if (!config->warm) memset(z, 0, (size_t)problem->size * sizeof *z);
         status = run(solver, problem, &rows, config, states, z, w, result, error);
+        if (status == ABUT_INFEASIBLE) name_infeasible(w, problem->size, result, error);
         if (config->method != ABUT_LCP_EXACT || status != ABUT_OK)
             result->residual = abut_lcp_validate(problem, z, NULL);
         for (int i = 0; i < problem->size && status == ABUT_OK; i++)

@@ -208,11 +208,7 @@ static abut_status solve_all(abut_lcp_solver *solver, const abut_lcp *problem, c
         lcp_apply_doubled(&e.p.system, e.p.y, e.p.v);
     }
     write_back(&e, problem, status == ABUT_INFEASIBLE, state, z, w);
-    if (status == ABUT_INFEASIBLE)
-        return fail(error, status,
-                    "the problem has no solution: a ray with A d = 0, b.d < 0 shows it; b must change by "
-                    "%.3g of its size",
-                    result->infeasible_by);
+    if (status == ABUT_INFEASIBLE) return status; /* abut_lcp_solve names the rows of the ray */
     if (status == ABUT_BUDGET)
         return fail(error, status, "no solution after %d pivots; is A positive semidefinite?", e.p.pivots);
     if (status == ABUT_FAILED)

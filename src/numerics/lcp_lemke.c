@@ -284,7 +284,7 @@ static abut_status verdict(lemke *l, abut_status status, int pivots, abut_error 
     if (status == ABUT_BUDGET)
         return fail(error, status, "Lemke's path did not end within %d pivots", pivots);
     if (status != ABUT_INFEASIBLE) return status;
-    if (ray_proves(l)) return fail(error, status, "the problem has no solution: Lemke's ray proves it");
+    if (ray_proves(l)) return status; /* abut_lcp_solve names the rows of the ray */
     return fail(error, ABUT_FAILED,
                 "Lemke's path ended on a ray after %d pivots, which proves nothing for this A", pivots);
 }

@@ -198,6 +198,8 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
 /* The right-hand side for the integrator. */
 abut_status exact_derivative(void *user, double time, const double *y, double *dydt);
 abut_status exact_evaluate_contacts(exact *x, abut_error *error);
+/* A row of the hinges cannot be kept (-1: none): the run tells the first one. */
+void exact_note_contradiction(exact *x, int number, double time);
 
 /* ---- exact_face.c */
 /* The faces that lie on each other at a touch; -1 where there is none. */

@@ -85,6 +85,24 @@ static void tell_storm(abut_sim *run) {
         first->first_storm, run->model->bodies[who].name);
 }
 
+/* The first contradiction of hinges in a run (Baraff 1989, appendix B). */
+static void tell_contradiction(abut_sim *run) {
+    const run_account *first = NULL;
+    for (int64_t i = 0; i < run->account_count; i++) {
+        const run_account *a = &run->accounts.data[i];
+        if (a->contradicts > 0 && (!first || a->contradicts_at < first->contradicts_at)) first = a;
+    }
+    if (!first || run->told_contradiction) return;
+    run->told_contradiction = true;
+    const hinge *h = &run->model->hinges[first->contradicts - 1].h;
+    log_write(
+        &run->context, ABUT_LOG_WARNING,
+        "notice: at t = %.9g s hinges contradict each other: hinge %d, of `%s` and %s, misses most; the "
+        "motion is that of least squares. Take one away, or give its motor a max_force",
+        first->contradicts_at, first->contradicts, run->model->bodies[h->a].name,
+        h->b >= 0 ? run->model->bodies[h->b].name : "the ground");
+}
+
 /* Groups that are stepped at the same time count once. */
 static void add_storms(abut_sim *run) {
     run_state *s = run->state;
@@ -108,6 +126,7 @@ abut_status run_add_accounts(abut_sim *run, abut_error *error) {
     for (int64_t i = 0; i < run->account_count; i++)
         if (!add_account(run, &run->accounts.data[i])) return fail_memory(error);
     add_storms(run);
+    tell_contradiction(run);
     return ABUT_OK;
 }
 

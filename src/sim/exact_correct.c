@@ -60,6 +60,18 @@ static double group_kinetic_energy_now(const group *g) {
     return energy;
 }
 
+/* A hinge row whose speed the nearest velocities miss by more than their accuracy. */
+static void look_for_contradictions(exact *x, const spatial *velocities, double time) {
+    double most = 1e-6 * (1 + x->speed);
+    int worst = -1;
+    for (int i = 0; i < x->row_count; i++) {
+        const row *r = &x->rows[i];
+        double missed = isinf(r->lo) && isinf(r->hi) ? fabs(row_dot(r, velocities) - r->rate) : 0;
+        if (missed > most) most = missed, worst = i;
+    }
+    exact_note_contradiction(x, worst, time);
+}
+
 abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {
     double powers[2];
     abut_status status = exact_prepare(x, time, powers, error);
@@ -72,6 +84,7 @@ abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {
         velocities ? project_velocities(&g, &x->scratch, velocities, &result, error) : fail_memory(error);
     double before = status == ABUT_OK ? group_kinetic_energy_now(&g) : 0;
     for (int i = 0; i < x->movable && status == ABUT_OK; i++) x->motions[i].velocity = velocities[i];
+    if (status == ABUT_OK) look_for_contradictions(x, velocities, time);
     double given = status == ABUT_OK ? group_kinetic_energy_now(&g) - before : 0;
     /* a motor without bound closes a difference of speeds by an impulse: what that gives is work; a point
      * that was let go and is pressed again before it was apart is closed as by a small blow */

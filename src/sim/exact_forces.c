@@ -264,6 +264,11 @@ abut_status exact_prepare(exact *x, double time, double powers[2], abut_error *e
     return status;
 }
 
+void exact_note_contradiction(exact *x, int number, double time) {
+    if (!x->account || number < 0 || x->account->contradicts > 0) return;
+    x->account->contradicts = 1 + x->hinges[x->row_hinge[number]], x->account->contradicts_at = time;
+}
+
 abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute, double powers[2],
                              abut_error *error) {
     if (x->account) x->account->evaluations++; /* a look between steps has none */
@@ -280,6 +285,8 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
                                                      x->loads.data, x->multipliers, &x->result, error);
     arena_restore(x->arena, mark);
     if (status != ABUT_OK) return status;
+    if (x->result.outcome == FORCES_INCONSISTENT)
+        exact_note_contradiction(x, x->result.inconsistent_row, time);
     power p = {powers[0], powers[1]};
     constraint_power(x, &p);
     powers[0] = p.dissipated, powers[1] = p.work;

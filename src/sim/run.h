@@ -89,6 +89,8 @@ typedef struct run_account {
     double time_stepped;
     double first_storm; /* when, and a body of the group */
     int storm_body;
+    double contradicts_at; /* the first contradiction of hinges: when, */
+    int contradicts;       /* and the hinge that misses most, from 1; 0: none */
     abut_status status;
     abut_error error;
 } run_account;
@@ -119,6 +121,7 @@ struct abut_sim {
     struct run_auditor *auditor; /* audit.c; NULL until the first look */
     int64_t evaluations;         /* of accelerations */
     bool started;                /* the contacts of time 0 have been found */
+    bool told_contradiction;     /* of hinges */
 };
 
 static inline motion *run_motions(run_state *s) { return (motion *)(void *)(s + 1); }

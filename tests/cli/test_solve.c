@@ -64,6 +64,26 @@ static void test_infeasible(void **unused) {
     support_output_free(&out);
 }
 
+/* Rows 1 and 2 push each other, row 0 has nothing to do with it; row 3 wants what it cannot have by itself.
+ */
+static void test_infeasible_rows_are_named(void **unused) {
+    (void)unused;
+    const char *two = "{\"A\": [[1, 0, 0], [0, 1, -1], [0, -1, 1]], \"b\": [1, -1, -1]}";
+    const char *one =
+        "{\"A\": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], \"b\": [-1, -1, 1, -2]}";
+    const char *cases[][3] = {{two, "exact", "rows 1, 2 contradict each other"},
+                              {two, "lemke", "rows 1, 2 contradict each other"},
+                              {two, "lp", "rows 1, 2 contradict each other"},
+                              {one, "exact", "row 3 contradicts itself"},
+                              {one, "lemke", "row 3 contradicts itself"}};
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        support_output out = support_run(NULL, "solve", problem(cases[i][0]), "--solver", cases[i][1], NULL);
+        assert_int_equal(out.status, 1);
+        assert_non_null(strstr(out.err, cases[i][2]));
+        support_output_free(&out);
+    }
+}
+
 /* Exit 2 and a message with the place; nothing on standard output. */
 static void test_wrong(void **unused) {
     (void)unused;
@@ -92,7 +112,8 @@ static void test_wrong(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_solved), cmocka_unit_test(test_bounds),
-                                       cmocka_unit_test(test_infeasible), cmocka_unit_test(test_wrong)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_solved), cmocka_unit_test(test_bounds), cmocka_unit_test(test_infeasible),
+        cmocka_unit_test(test_infeasible_rows_are_named), cmocka_unit_test(test_wrong)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,8 +246,39 @@ static void what_is_left_free_moves(void **state) {
     finish(&t);
 }
 
+static void keep_notice(void *user, abut_log_level level, const char *message) {
+    (void)level;
+    if (strstr(message, "contradict")) snprintf(user, 256, "%s", message);
+}
+
+/* Two motors that want different speeds get the mean of both, which is least squares, and a notice with
+ * names; two that want the same, and a hinge twice, get none. */
+static void contradicting_hinges_are_told(void **state) {
+    (void)state;
+    for (int speed = 1; speed <= 2; speed++) {
+        char text[1024], notice[256] = "";
+        snprintf(text, sizeof text,
+                 "body { name = 'wheel', shape = solid.box {1, 1, 1} }\n"
+                 "hinge.pin { 'wheel', at = {0, 0, 0}, axis = {0, 0, 1}, motor = {speed = 1} }\n"
+                 "hinge.pin { 'wheel', at = {0, 0, 0}, axis = {0, 0, 1}, motor = {speed = %d} }\n",
+                 speed);
+        trial t = {0};
+        abut_error error = {0};
+        abut_context context = {.log = {keep_notice, notice}};
+        assert_int_equal(abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &t.scene, &error),
+                         ABUT_OK);
+        assert_int_equal(abut_model_create(NULL, abut_scene_world(t.scene), &t.model, &error), ABUT_OK);
+        assert_int_equal(abut_sim_create(&context, t.model, NULL, &t.sim, &error), ABUT_OK);
+        advance(&t, 0.2);
+        close_to(abut_sim_motion(t.sim, 0).spin.z, (1 + speed) / 2.0, 1e-9);
+        assert_true(speed == 1 ? notice[0] == 0 : strstr(notice, "`wheel` and the ground") != NULL);
+        finish(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contradicting_hinges_are_told),
         cmocka_unit_test(a_spring_on_a_slider),
         cmocka_unit_test(a_spring_on_a_pin),
         cmocka_unit_test(two_masses_on_a_spring),
