@@ -7,6 +7,7 @@
  *   exact_near.c      near pairs for a window of time
  *   exact_sleep.c     near pairs that cannot have met yet
  *   exact_touch.c     the touching set
+ *   exact_carry.c     contacts that say nothing beside others
  *   exact_face.c      touches of one face contact, and their area where it presses uniformly
  *   exact_disc.c      the flat end of a cylinder
  *   exact_forces.c    accelerations at a state: wrenches, rows, contacts, the complementarity problem
@@ -84,6 +85,12 @@ typedef struct exact_face {
     double start_spin;   /* along the normal: friction keeps this side through zero slip */
 } exact_face;
 
+/* A contact that is left out because others carry it. */
+typedef struct exact_carried {
+    int a, b; /* local */
+    contact_feature fa, fb;
+} exact_carried;
+
 typedef struct rolling rolling; /* sim/rolling.h */
 
 typedef struct exact {
@@ -120,6 +127,7 @@ typedef struct exact {
     bool has_appeared;   /* a search may miss it */
     ARRAY(exact_touch) touches;
     ARRAY(group_contact) contacts; /* parallel to touches */
+    ARRAY(exact_carried) carried;  /* since the last event */
     ARRAY(contact_load) loads;     /* parallel to touches, of the last evaluation */
 
     ARRAY(group_face) faces;       /* of the group, where a material presses uniformly */
@@ -288,6 +296,11 @@ int64_t exact_disc_before(const exact *x, int64_t count, const exact_near *n, co
 void exact_disc_remember(exact *x);
 /* and whether the place of a touch has gone to the other side of its rim since, at the placed state. */
 bool exact_disc_turned(const exact *x, int64_t item);
+
+/* ---- exact_carry.c */
+/* Leaves out the contacts that others carry. */
+abut_status exact_carry(exact *x, abut_error *error);
+bool exact_is_carried(const exact *x, const exact_near *n);
 
 /* ---- exact_events.c */
 abut_status exact_place_dense(exact *x, double time, abut_error *error);

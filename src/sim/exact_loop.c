@@ -147,6 +147,7 @@ void exact_mark_touching(exact *x, bool evaluated) {
             const group_contact *c = &x->contacts.data[k];
             n->touching = c->a == n->a && c->b == n->b && exact_same_place(x, &n->pair, &p, &c->point);
         }
+        if (!n->touching) n->touching = exact_is_carried(x, n);
     }
 }
 
@@ -236,6 +237,7 @@ static abut_status settle(exact *x, bool start, exact_event e, abut_error *error
     exact_measure_speed(x);
     abut_status status = handle(x, e, error);
     if (status == ABUT_OK) status = exact_update_touches(x, start, 0, error);
+    if (status == ABUT_OK) status = exact_carry(x, error);
     if (status == ABUT_OK) status = impacts(x, error);
     if (status == ABUT_OK) status = drop_separating(x, false, error);
     if (status == ABUT_OK) status = choose(x, error);
