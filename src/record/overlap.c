@@ -19,12 +19,23 @@ static box box_in(box b, pose from, pose to) {
     return out;
 }
 
-/* The largest of epsilon, 2 epsilon, 4 epsilon, ... for which a point still counts as inside. */
+static bool is_inside(const overlap_shape *b, vec3 p, double epsilon) {
+    return abut_index_point(b->index, b->shape->solid, p, epsilon).kind == ABUT_INSIDE;
+}
+
+/* The distance from the boundary to one per cent, if the point is inside and it is more than epsilon: the
+ * largest tolerance at which it still counts as inside, doubled and then bisected. */
 static double depth_of_point(const overlap_shape *b, vec3 p, double epsilon) {
-    double depth = epsilon;
-    while (depth < 1e6 * epsilon &&
-           abut_index_point(b->index, b->shape->solid, p, 2 * depth).kind == ABUT_INSIDE)
-        depth *= 2;
+    double depth = epsilon, more = 2 * epsilon;
+    if (!is_inside(b, p, epsilon)) return 0;
+    while (depth < 1e9 * epsilon && is_inside(b, p, more)) depth = more, more *= 2;
+    while (more - depth > 0.01 * depth) {
+        double middle = (depth + more) / 2;
+        if (is_inside(b, p, middle))
+            depth = middle;
+        else
+            more = middle;
+    }
     return depth;
 }
 
@@ -35,8 +46,9 @@ static double segment_depth(const overlap_shape *b, vec3 p, vec3 q, double epsil
     double deepest = 0;
     for (int i = 0; i < count && i < RUNS; i++) {
         if (runs[i].place.kind != ABUT_INSIDE) continue;
-        vec3 middle = vec3_lerp(runs[i].points[0], runs[i].points[runs[i].point_count - 1], 0.5);
-        deepest = fmax(deepest, depth_of_point(b, middle, epsilon));
+        vec3 first = runs[i].points[0], last = runs[i].points[runs[i].point_count - 1];
+        for (int k = 0; k <= 4; k++)
+            deepest = fmax(deepest, depth_of_point(b, vec3_lerp(first, last, k / 4.0), epsilon));
     }
     return deepest;
 }
@@ -109,17 +121,31 @@ static double segment_segment(const vec3 a[2], const vec3 b[2]) {
     return fmin(least, fabs(vec3_dot(w, n)) / sqrt(nn));
 }
 
+/* Whether all of the segment is outside and farther than `distance` from the boundary. */
+static bool core_is_farther(const overlap_shape *b, vec3 p, vec3 q, double distance) {
+    abut_run runs[2];
+    if (p.x == q.x && p.y == q.y && p.z == q.z)
+        return abut_index_point(b->index, b->shape->solid, p, distance).kind == ABUT_OUTSIDE;
+    int count = abut_index_segment(b->index, b->shape->solid, p, q, distance, runs, 2);
+    return count == 1 && runs[0].place.kind == ABUT_OUTSIDE;
+}
+
+/* A sphere or capsule: the radius less the distance of its core, bisected; where the core itself is inside,
+ * by how much more. */
 static double round_in_solid(const abut_shape *s, const vec3 ends[2], const overlap_shape *b, pose pb,
                              double epsilon) {
-    enum { RUNS = 64 };
-    abut_run runs[RUNS];
     vec3 p = pose_unpoint(pb, ends[0]), q = pose_unpoint(pb, ends[1]);
-    double near = s->radius - epsilon;
-    if (!(near > 0)) return 0;
-    if (s->kind == ABUT_SHAPE_SPHERE)
-        return abut_index_point(b->index, b->shape->solid, p, near).kind == ABUT_OUTSIDE ? 0 : 2 * epsilon;
-    int count = abut_index_segment(b->index, b->shape->solid, p, q, near, runs, RUNS);
-    return count == 1 && runs[0].place.kind == ABUT_OUTSIDE ? 0 : 2 * epsilon;
+    double near = 0, far = s->radius;
+    if (core_is_farther(b, p, q, s->radius - epsilon)) return 0;
+    for (int i = 0; i < 48; i++) {
+        double middle = (near + far) / 2;
+        if (core_is_farther(b, p, q, middle))
+            near = middle;
+        else
+            far = middle;
+    }
+    double more = near > epsilon ? 0 : fmax(depth_of_point(b, p, epsilon), segment_depth(b, p, q, epsilon));
+    return s->radius - near + more;
 }
 
 static double round_round(const abut_shape *a, pose pa, const abut_shape *b, pose pb) {

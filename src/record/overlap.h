@@ -14,7 +14,9 @@ typedef struct overlap_shape {
     box bounds;              /* shape axes; infinite for half-space and cavity */
 } overlap_shape;
 
-/* How deep the shapes overlap, if deeper than epsilon; otherwise 0.  Solids: to a factor of two. */
+/* How deep the shapes overlap, if deeper than epsilon; otherwise 0: to one per cent along edges of
+ * solids and of cylinders and ellipsoids in solids, to rounding where it is a closed form.  Of two solids
+ * that is how far the deepest edge of one is inside the other. */
 double overlap_depth(const overlap_shape *a, pose pa, const overlap_shape *b, pose pb, double epsilon);
 
 #endif
