@@ -1,12 +1,13 @@
 // What `abut export` writes, read by others: node viewer/tests/export.mjs ABUT OUT
 // The page opens from disk in Chromium (headless, software GL) without a network and shows the recording; glTF passes the Khronos
-// validator and plays in three.js with the recorded poses.  Pictures go to OUT.  Exit 77 where browser or packages are missing.
+// validator and plays in three.js with the recorded poses; USD is read by TinyUSDZ with the same poses.  Pictures go to OUT.  Exit 77 where browser or packages are missing.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { usdHolds, usdReader } from "./usd.mjs";
 
 const viewer = join(dirname(fileURLToPath(import.meta.url)), ".."), source = join(viewer, "..");
 const abut = resolve(process.argv[2]), out = resolve(process.argv[3]);
@@ -101,11 +102,17 @@ async function pageOpensOffline(file, recording) {
   }
 }
 
+const Reader = await usdReader();
+if (!Reader) console.log("  USD: npm has no tinyusdz; tests/record/read_scene_files.py has read it by its grammar");
 for (const [name, centred, page] of [["demo", true, true], ["four-bar", true, false], ["rattleback", false, true]]) {
   const recording = record(name), glb = exported(recording, "glb");
   await glbIsValid(glb);
   if (centred) await glbPlays(glb, recording);
   console.log(`ok: ${name}.glb`);
+  if (centred && Reader) {
+    usdHolds(Reader, exported(recording, "usda"), rows(readFileSync(exported(recording, "csv"), "utf8")));
+    console.log(`ok: ${name}.usda by TinyUSDZ`);
+  }
   if (!page) continue;
   await pageOpensOffline(exported(recording, "html"), recording);
   console.log(`ok: ${name}.html`);
