@@ -4,7 +4,7 @@ import type { AbutEvent, Contact, Head, Numbers } from "./data";
 import { button, h, icon, num, size } from "./dom";
 import { LivePanel } from "./livepanel";
 import { frameAt, type Motion } from "./motion";
-import { DIMENSION_COLORS, Overlay, STATE_COLORS } from "./overlay";
+import { DIMENSION_COLORS, FORCE_COLOR, IMPULSE_COLOR, NORMAL_COLOR, Overlay, PRESSURE_COLOR, SLICE_COLORS, STATE_COLORS } from "./overlay";
 import { bodyDetails, contactDetails, eventDetails, overviewDetails, Tree } from "./panels";
 import { Plots } from "./plots";
 import type { Slice, Source } from "./source";
@@ -25,6 +25,7 @@ const LAYERS: [key: string, label: string, on: boolean, shortcut: string][] = [
   ["slice", "Index slice", false, "i"],
 ];
 
+const SLICE_LEGEND = Object.entries({ inside: "inside the solid", face: "on a face", outside: "outside" }).map(([kind, text]): [string, string, string] => [SLICE_COLORS[kind][0], text, ""]);
 const FETCHES_MOST = 3;
 const ARROWS_MOST = 60; // bodies: of more, the arrows of all forces hide them, and are shown when they are asked for
 const KEYS: [string, string][] = [
@@ -304,6 +305,7 @@ export class App {
       this.stage.pose(this.frame);
       this.drawContacts();
     } else void this.show(this.time);
+    this.legendNow();
   }
 
   seek(time: number) {
@@ -458,6 +460,7 @@ export class App {
     this.layers[key] = on;
     this.layerBoxes.get(key)!.checked = on;
     if (!this.applyLayer(key, on)) this.refresh();
+    else this.legendNow();
   }
   // False: a layer of the contacts, which are drawn anew.
   private applyLayer(key: string, on: boolean): boolean {
@@ -518,19 +521,24 @@ export class App {
   }
 
   private legendNow() {
-    const s = this.overlay.shown, items: [string, string][] = [];
-    if (s.regions) items.push([DIMENSION_COLORS[2], `${s.regions} area${s.regions > 1 ? "s" : ""}`]);
-    if (s.lines) items.push([DIMENSION_COLORS[1], `${s.lines} line${s.lines > 1 ? "s" : ""}`]);
-    if (s.points) items.push([DIMENSION_COLORS[0], `${s.points} point${s.points > 1 ? "s" : ""}`]);
-    if (s.friction) for (const state of new Set(this.contacts.map((c) => c.state))) items.push([STATE_COLORS[state], state]);
+    const s = this.overlay.shown, items: [color: string, text: string, mark: string][] = [];
+    const count = (n: number, name: string) => `${n} ${name}${n > 1 ? "s" : ""}`;
+    if (s.regions) items.push([DIMENSION_COLORS[2], count(s.regions, "area"), ""]);
+    if (s.lines) items.push([DIMENSION_COLORS[1], count(s.lines, "line"), "line"]);
+    if (s.points) items.push([DIMENSION_COLORS[0], count(s.points, "point"), "dot"]);
+    if (s.friction) for (const state of new Set(this.contacts.map((c) => c.state))) if (state) items.push([STATE_COLORS[state], state, "ring"]);
+    if (s.pressure) items.push([PRESSURE_COLOR, "centre of pressure", "dot"]);
+    if (s.normals) items.push([NORMAL_COLOR, "normal", "arrow"]);
     if (s.forces) {
       const length = 0.1 * this.overlay.size, newtons = length / this.overlay.metresPerNewton, decade = 10 ** Math.floor(Math.log10(newtons));
-      items.push(["#e8590c", `force: ${num(decade, 2)} N ↔ ${num(decade * this.overlay.metresPerNewton, 3)} m`]);
+      items.push([FORCE_COLOR, `force, ${num(decade, 2)} N is ${num(decade * this.overlay.metresPerNewton, 3)} m`, "arrow"]);
     }
+    if (this.selectedEvent && size(this.selectedEvent.impulse) > 0) items.push([IMPULSE_COLOR, "impulse", "arrow"]);
+    if (this.layers.slice && !this.sliceControls.hidden) items.push(...SLICE_LEGEND);
     const told = items.join();
     if (told === this.legendTold) return;
     this.legendTold = told;
-    this.legend.replaceChildren(...items.map(([color, text]) => h("span", {}, h("i", { class: "swatch", style: `background:${color}` }), text)));
+    this.legend.replaceChildren(...items.map(([color, text, mark]) => h("span", {}, h("i", { class: `swatch ${mark}`, style: `background:${color};--mark:${color}` }), text)));
   }
 
   private help() {

@@ -51,16 +51,18 @@ export function button(name: string, title: string, action: () => void, id = "")
   return h("button", { class: "icon", title, "aria-label": title, id: id || null, onclick: action }, icon(name));
 }
 
-// Six digits, without noise from rounding.
+// Six digits, without noise from rounding; powers of ten only beyond what is easily read.
 export function num(x: number, digits = 6): string {
   if (!Number.isFinite(x)) return String(x);
-  if (Math.abs(x) < 1e-15) return "0";
-  const text = Math.abs(x) < 1e-4 ? x.toExponential(digits - 1) : x.toPrecision(digits);
-  const short = text.includes("e") ? text.replace(/\.?0+e/, "e") : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
-  return short.replace("-", "\u2212").replace("e-", "e\u2212").replace("e+", "e");
+  const size = Math.abs(x);
+  if (size < 1e-15) return "0";
+  const text = size < 1e-4 || size >= 1e7 ? x.toExponential(digits - 1).replace(/\.?0+e/, "e") : String(Number(x.toPrecision(digits)));
+  return text.replace("-", "\u2212").replace("e-", "e\u2212").replace("e+", "e");
 }
+// Beside a number of a billion times its size a number is rounding.
 export function vec(v: ArrayLike<number>, digits = 4): string {
-  return Array.from(v, (x) => num(x, digits)).join(", ");
+  const least = 1e-9 * Math.max(...Array.from(v, Math.abs));
+  return Array.from(v, (x) => num(Math.abs(x) < least ? 0 : x, digits)).join(", ");
 }
 export function size(v: ArrayLike<number>): number {
   return Math.hypot(...Array.from(v));

@@ -11,7 +11,8 @@ import type { Stage } from "./stage";
 
 export const DIMENSION_COLORS = ["#d6336c", "#0ca678", "#f08c00"]; // points, lines, areas
 export const STATE_COLORS: Record<string, string> = { stick: "#2f9e44", slip: "#e03131", frictionless: "#748ffc" };
-const NORMAL_COLOR = "#4263eb", FORCE_COLOR = "#e8590c", IMPULSE_COLOR = "#ae3ec9", PRESSURE_COLOR = "#111418";
+export const NORMAL_COLOR = "#4263eb", FORCE_COLOR = "#e8590c", IMPULSE_COLOR = "#ae3ec9", PRESSURE_COLOR = "#111418";
+export const SLICE_COLORS: Record<string, [color: string, opacity: number]> = { outside: ["#8aa0b4", 0.16], inside: ["#f6c667", 0.85], face: ["#4f8fd0", 0.85] };
 
 export interface Layers {
   regions: boolean;
@@ -282,11 +283,10 @@ export class Overlay {
         for (let i = 6; i < p.length; i += 3) list.push(...p.slice(0, 3), ...p.slice(i - 3, i), ...p.slice(i, i + 3));
         for (let i = 0; i < p.length; i += 3) cuts.push(...p.slice(i, i + 3), ...p.slice((i + 3) % p.length, ((i + 3) % p.length) + 3));
       }
-      const colors: Record<string, [string, number]> = { outside: ["#8aa0b4", 0.16], inside: ["#f6c667", 0.85], face: ["#4f8fd0", 0.85] };
       for (const kind of Object.keys(fills)) {
         const g = new THREE.BufferGeometry();
         g.setAttribute("position", new THREE.Float32BufferAttribute(fills[kind], 3));
-        const [color, opacity] = colors[kind];
+        const [color, opacity] = SLICE_COLORS[kind];
         const mesh = new THREE.Mesh(g, new THREE.MeshBasicMaterial({ color, opacity, transparent: true, side: THREE.DoubleSide, depthTest: false, fog: false }));
         mesh.renderOrder = 5;
         this.sliceGroup.add(mesh);

@@ -115,25 +115,31 @@ export function contactLine(head: Head, c: Contact, actions: DetailActions): HTM
 
 // Of a pair the body whose force or impulse is told, and drawn: the first, or the second where the first does not move; what is
 // recorded is for the first.
-function told(head: Head, bodies: [number, number]): { on: string; turned: (v: Vec) => Vec } {
+function told(head: Head, bodies: [number, number]): { on: string; second: boolean; turned: (v: Vec) => Vec } {
   const second = head.bodies[bodies[0]]?.mass == null && head.bodies[bodies[1]]?.mass != null, sign = second ? -1 : 1;
-  return { on: head.bodies[bodies[second ? 1 : 0]]?.name ?? "ground", turned: (v) => [sign * v[0], sign * v[1], sign * v[2]] };
+  return { on: head.bodies[bodies[second ? 1 : 0]]?.name ?? "ground", second, turned: (v) => [sign * v[0], sign * v[1], sign * v[2]] };
+}
+
+// `vertex 0 of block\nface 0 of floor`
+function entities(head: Head, of: Contact | AbutEvent, second: boolean): string {
+  const part = (k: 0 | 1) => `${of.entities[2 * k]} ${of.entities[2 * k + 1]} of ${head.bodies[of.bodies[k]]?.name ?? "ground"}`;
+  return second ? `${part(1)}\n${part(0)}` : `${part(0)}\n${part(1)}`;
 }
 
 export function contactDetails(head: Head, c: Contact, actions: DetailActions): HTMLElement {
-  const total = sum(c.forces), { on, turned } = told(head, c.bodies);
-  const points = c.points.slice(0, 40).map((p, i): [string, string] => [`point ${i + 1}`, `${vec(p)}\nforce ${vec(turned(c.forces[i]))}\u00a0N`]);
+  const total = sum(c.forces), { on, second, turned } = told(head, c.bodies);
+  const points = c.points.slice(0, 40).map((p, i): [string, string] => [`point ${i + 1}`, `${vec(p)}\u00a0m\nforce ${vec(turned(c.forces[i]))}\u00a0N`]);
   return h("section", { id: "details-contact" },
     h("h3", {}, badge(`contact ${DIMENSIONS[c.dimension]}`, DIMENSION_COLORS[c.dimension]), " ", badge(c.state, STATE_COLORS[c.state] ?? "#888888")),
-    h("p", {}, bodyLink(head, c.bodies[0], actions), " on ", bodyLink(head, c.bodies[1], actions)),
+    h("p", {}, bodyLink(head, c.bodies[second ? 1 : 0], actions), " on ", bodyLink(head, c.bodies[second ? 0 : 1], actions)),
     table([
       ["representation", c.representation],
-      ["entities", `${c.entities[0]} ${c.entities[1]}, ${c.entities[2]} ${c.entities[3]}`],
+      ["entities", entities(head, c, second)],
       ["area", c.dimension === 2 ? `${num(c.area)} m²` : "none"],
       ...(c.loops.length ? [["border", `${c.loops.length} loop${c.loops.length > 1 ? "s" : ""}, ${c.loops.flat().length} corners`] as [string, string]] : []),
       [`force on ${on}`, `${vec(turned(total))}\u00a0N`],
       ["size", `${num(size(total))} N`],
-      ["centre of pressure", vec(c.center)],
+      ["centre of pressure", `${vec(c.center)}\u00a0m`],
       ["forces", c.determined ? "unique" : "not unique: least norm"],
       ["normal", c.normals.length ? vec(turned(c.normals[0])) : "none"],
       ...points,
@@ -144,11 +150,11 @@ export function bodyDetails(head: Head, body: number, frame: Numbers | null, con
   const b = head.bodies[body], n = head.numbers, m = frame?.subarray(body * n, (body + 1) * n);
   const rows: [string, string][] = [["shape", b.shape], ["mass", b.mass == null ? (b.fixed ? "fixed" : "kinematic") : `${num(b.mass)} kg`]];
   if (m) {
-    rows.push(["centre of mass", `${vec(m.subarray(0, 3))}\u00a0m`], ["orientation", vec(m.subarray(3, 7))]);
+    rows.push(["centre of mass", `${vec(m.subarray(0, 3))}\u00a0m`], ["orientation w x y z", vec(m.subarray(3, 7))]);
     rows.push(["velocity", `${vec(m.subarray(7, 10))}\u00a0m/s`], ["speed", `${num(size(m.subarray(7, 10)))} m/s`]);
     rows.push(["spin", `${vec(m.subarray(10, 13))}\u00a0rad/s`]);
     if (n >= 19) rows.push(["acceleration", `${vec(m.subarray(13, 16))}\u00a0m/s²`], ["spin rate", `${vec(m.subarray(16, 19))}\u00a0rad/s²`]);
-    if (b.mass != null) rows.push(["energy of translation", `${num(0.5 * b.mass * size(m.subarray(7, 10)) ** 2)} J`]);
+    if (b.mass != null) rows.push(["kinetic energy, translation", `${num(0.5 * b.mass * size(m.subarray(7, 10)) ** 2)} J`]);
   }
   const own = contacts.filter((c) => c.bodies.includes(body));
   return h("section", { id: "details-body" }, h("h3", {}, b.name), table(rows),
@@ -156,24 +162,24 @@ export function bodyDetails(head: Head, body: number, frame: Numbers | null, con
 }
 
 export function eventDetails(head: Head, e: AbutEvent, regions: Contact[] | null, actions: DetailActions): HTMLElement {
-  const rows: [string, string][] = [["time", `${num(e.time, 12)} s`]], { on, turned } = told(head, e.bodies);
-  if (e.entities[0] !== "none") rows.push(["entities", `${e.entities[0]} ${e.entities[1]}, ${e.entities[2]} ${e.entities[3]}`]);
+  const rows: [string, string][] = [["time", `${num(e.time, 12)} s`]], { on, second, turned } = told(head, e.bodies);
+  if (e.entities[0] !== "none") rows.push(["entities", entities(head, e, second)]);
   if (size(e.normal) > 0) rows.push(["point", `${vec(e.point)}\u00a0m`], ["normal", vec(turned(e.normal))]);
   if (size(e.impulse) > 0) rows.push([`impulse on ${on}`, `${vec(turned(e.impulse))}\u00a0N\u00a0s`], ["size", `${num(size(e.impulse), 9)} N s`]);
   if (e.before || e.after) {
     rows.push(["energy before", `${num(e.before, 9)} J`], ["energy after", `${num(e.after, 9)} J`]);
-    rows.push(["lost", `${num(e.before - e.after)} J (${num((100 * (e.before - e.after)) / Math.max(e.before, 1e-300), 4)} %)`]);
+    rows.push(["lost", `${num(e.before - e.after)} J (${num((100 * (e.before - e.after)) / Math.max(e.before, 1e-300), 4)}\u00a0%)`]);
   }
   if (e.count > 1) rows.push(["stands for", `${e.count} impacts, summed`]);
   const own = regions?.filter((c) => c.bodies.every((b) => e.bodies.includes(b))) ?? [];
   return h("section", { id: "details-event" }, h("h3", {}, badge(e.kind, EVENT_COLORS[e.kind] ?? "#888888")),
-    h("p", {}, bodyLink(head, e.bodies[0], actions), " and ", bodyLink(head, e.bodies[1], actions)), table(rows),
+    h("p", {}, bodyLink(head, e.bodies[second ? 1 : 0], actions), " and ", bodyLink(head, e.bodies[second ? 0 : 1], actions)), table(rows),
     ...(own.length ? [h("h4", {}, own[0].frame === -2 ? "Region of the instant" : "Region just after"), ...own.map((c) => contactLine(head, c, actions))] : []));
 }
 
 export function overviewDetails(head: Head, contacts: Contact[], actions: DetailActions): HTMLElement {
   const audit = head.audit ?? {}, rows: [string, string][] = [];
-  const name = (key: string) => key.replace(/_(m|s|relative)$/, (_, u: string) => (u === "relative" ? "" : ` (${u})`)).replace(/_/g, " ");
+  const name = (key: string) => key.replace(/_(m|s|relative)$/, (_, u: string) => (u === "relative" ? " (relative)" : ` (${u})`)).replace(/_/g, " ");
   for (const [key, value] of Object.entries(audit)) rows.push([name(key), typeof value === "number" ? num(value, 4) : value === true ? "yes" : value === false ? "no" : String(value)]);
   return h("section", { id: "details-overview" }, h("h3", {}, head.title || head.scene),
     table([["scene", head.scene], ["clock", head.mode], ["status", head.status], ["bodies", String(head.bodies.length)],

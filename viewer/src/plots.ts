@@ -56,24 +56,26 @@ class Plot {
   private line = h("div", { class: "playhead" });
   private time = 0;
 
-  constructor(private seek: (t: number) => void) {
+  // The legend, which tells the numbers of now, stands in the head of the plot.
+  constructor(private seek: (t: number) => void, private head: HTMLElement) {
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
   private box() {
-    return { width: Math.max(60, this.element.clientWidth), height: Math.max(60, this.element.clientHeight - 26) };
+    return { width: Math.max(60, this.element.clientWidth), height: Math.max(60, this.element.clientHeight) };
   }
   show(names: string[], data: uPlot.AlignedData, unit: string) {
     const style = getComputedStyle(this.element), ink = style.getPropertyValue("--faint"), grid = { stroke: style.getPropertyValue("--line"), width: 1 };
     this.chart?.destroy();
+    this.head.querySelector(".u-legend")?.remove();
     const options: uPlot.Options = {
       ...this.box(),
-      padding: [8, 12, 0, 0],
+      padding: [8, 18, 0, 0],
       scales: { x: { time: false } },
-      legend: { live: true, markers: { width: 2 } },
-      hooks: { draw: [() => this.setTime(this.time)] }, // scales are known only then
+      legend: { live: true, markers: { width: 2 }, mount: (_, legend) => this.head.append(legend) },
+      hooks: { draw: [() => (this.setTime(this.time), this.tell())] }, // scales are known only then
       cursor: { drag: { x: false, y: false }, points: { size: 5 } },
       axes: [
-        { stroke: ink, grid, ticks: grid, size: 24, font: "11px system-ui", values: (_, v) => v.map((x) => num(x, 5)) },
+        { stroke: ink, grid, ticks: grid, size: 24, font: "11px system-ui", values: (_, v) => v.map((x, i) => num(x, 5) + (i === v.length - 1 ? " s" : "")) },
         { stroke: ink, grid, ticks: grid, size: 58, font: "11px system-ui", values: (_, v) => v.map((x) => num(x, 4)) },
       ],
       series: [
@@ -104,7 +106,8 @@ class Plot {
     this.time = t;
     const chart = this.chart;
     if (!chart) return;
-    this.line.style.transform = `translateX(${chart.valToPos(t, "x")}px)`;
+    const last = chart.data[0].length - 1, most = last >= 0 ? chart.data[0][last] : t; // a live run may be ahead of its curves
+    this.line.style.transform = `translateX(${chart.valToPos(Math.min(t, most), "x")}px)`;
   }
   // The numbers of now, where the pointer tells no other time.
   tell() {
@@ -133,15 +136,15 @@ export class Plots {
   last: { system: number[][]; body: number[][] } = { system: [], body: [] }; // what is drawn
 
   constructor(seek: (t: number) => void) {
-    this.system = new Plot(seek);
-    this.body = new Plot(seek);
+    const heads = [h("div", { class: "plot-head" }, this.systemKind), h("div", { class: "plot-head" }, this.bodyKind, this.bodyName)];
+    this.system = new Plot(seek, heads[0]);
+    this.body = new Plot(seek, heads[1]);
     for (const [key, kind] of Object.entries(SYSTEM)) this.systemKind.append(h("option", { value: key }, kind.title));
     for (const [key, kind] of Object.entries(BODY)) this.bodyKind.append(h("option", { value: key }, kind.title));
     this.systemKind.addEventListener("change", () => this.drawSystem());
     this.bodyKind.addEventListener("change", () => void this.drawBody());
     this.element = h("section", { class: "plots", id: "plots" },
-      h("div", { class: "plot-box" }, h("div", { class: "plot-head" }, this.systemKind), this.system.element),
-      h("div", { class: "plot-box" }, h("div", { class: "plot-head" }, this.bodyKind, this.bodyName), this.body.element));
+      h("div", { class: "plot-box" }, heads[0], this.system.element), h("div", { class: "plot-box" }, heads[1], this.body.element));
   }
   private get visible(): boolean {
     return this.element.closest(".no-plots") === null; // asking for its place would cost a layout

@@ -34,7 +34,7 @@ export class Timeline {
   private tip = h("div", { class: "tip", hidden: true });
   // over the canvas: marks are drawn rarely, these move with each picture
   private now = h("div", { class: "now" }, h("i", {}));
-  private ring = h("div", { class: "ring", hidden: true });
+  private ring = h("div", { class: "chosen", hidden: true });
   private events: Events | null = null;
   private from = 0;
   private to = 1;
@@ -184,7 +184,7 @@ export class Timeline {
   }
   // The time that is shown, and a ring around the event that is chosen.
   private place() {
-    const x = this.x(this.time), chosen = this.events && this.chosen >= 0 && this.chosen < this.events.length;
+    const x = this.x(Math.min(this.time, this.end)), chosen = this.events && this.chosen >= 0 && this.chosen < this.events.length;
     this.now.style.transform = `translateX(${x < LEFT - 1 ? -100 : x}px)`;
     if (this.ring.hidden === chosen) this.ring.hidden = !chosen;
     if (!chosen) return;
