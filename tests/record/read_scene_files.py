@@ -5,6 +5,7 @@ Records the scenes named below, exports them, and reads what was written with pa
 must fit the grammar of layers (header, metadata, prims, properties, time samples), every request of a .rib the list of RenderMan Interface
 requests with the arguments they take; references must name prims that exist, indices points that exist, blocks must close.  Numbers are
 then held against `abut export --to csv`.  Exit 1 with the place where something does not fit."""
+import csv
 import math
 import pathlib
 import re
@@ -272,16 +273,16 @@ def run(*words):
 
 
 def rows(path):
-    lines = path.read_text().splitlines()
-    return [dict(zip(lines[0].split(","), line.split(","))) for line in lines[1:]]
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 for name in ("demo", "rattleback", "chair"):
-    recording, usda, csv = folder / f"{name}.abut", folder / f"{name}.usda", folder / f"{name}.csv"
+    recording, usda, tracks = folder / f"{name}.abut", folder / f"{name}.usda", folder / f"{name}.csv"
     run("run", source / "scenes" / f"{name}.lua", "-o", recording, "--duration", "0.5", "-q")
-    for format, out in (("usda", usda), ("csv", csv), ("rib", folder / f"{name}.####.rib")):
+    for format, out in (("usda", usda), ("csv", tracks), ("rib", folder / f"{name}.####.rib")):
         run("export", recording, "--to", format, "-o", out, *(["--every", "10"] if format == "rib" else []))
-    layer, table = Usd(usda), rows(csv)
+    layer, table = Usd(usda), rows(tracks)
     bodies = {r["body"]: [s for s in table if s["body"] == r["body"]] for r in table}
     moved = 0
     for body, track in bodies.items():

@@ -64,6 +64,7 @@ export class RecordedMotion implements Motion {
   }
 
   async loadRest(changed: () => void) {
+    if (this.overview) setTimeout(() => void this.overview!.load(), 500); // the first picture goes first
     if (this.source.embedded || (this.head.events ?? 0) <= EVENTS_AT_ONCE) {
       const events = await this.source.bytes("events.bin");
       if (events) this.events.addRows(new Float64Array(events));
@@ -79,7 +80,6 @@ export class RecordedMotion implements Motion {
     }
     const instants = this.source.embedded ? await this.source.bytes("instants.bin") : null;
     if (instants) this.instants = new Float64Array(instants);
-    void this.overview?.load();
   }
   near(k: number, reach: number): number {
     return this.frame(k) ? k : (this.overview?.near(k, reach) ?? k);
