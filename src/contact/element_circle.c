@@ -1,8 +1,9 @@
-/* Rims: the places where a circle comes nearest to a line (element_rim.c) or to another circle.
+/* Rims: the contact point at the place where a circle comes nearest to a line (element_rim.c) or to another
+ * circle (element_circles.c), and the search for the place where it comes nearest to an ellipsoid.
  *
- * The distance from a point of the circle to another curve is a function of one parameter with one or two
- * minima that matter.  It is sampled all around; around each sample that is lowest among its neighbours the
- * zero of its slope is bracketed and refined.  Around the sample in direction c the circle is
+ * The distance from a point of the circle to an ellipsoid is a function of one parameter with one or two
+ * minima.  It is sampled all around; around each sample that is lowest among its neighbours the zero of its
+ * slope is bracketed and refined.  Around the sample in direction c the circle is
  *
  *     x(k) = p + r (c + k c')/sqrt(1 + k^2),    c' = d x c,  -tan(1/16 turn) <= k <= tan(1/16 turn)
  *
@@ -20,7 +21,7 @@ static double circle_cosine(int i) {
     return i <= 4 ? cosines[i] : -cosines[8 - i];
 }
 
-/* ---- minima over a circle */
+/* ---- the minimum over a circle */
 
 static double slope_at(const placed *c, circle_measure *f, const void *user, vec3 along, vec3 across,
                        double k, circle_place *out) {
@@ -52,11 +53,10 @@ static void refine(const placed *c, circle_measure *f, const void *user, vec3 al
     slope_at(c, f, user, along, across, lo + (hi - lo) / 2, out);
 }
 
-int circle_minima(const placed *c, circle_measure *f, const void *user, int most, circle_place out[2]) {
+bool circle_minimum(const placed *c, circle_measure *f, const void *user, circle_place *out) {
     vec3 x = quat_rotate(c->m->rotation, vec3_orthogonal(c->e->d)), y = vec3_cross(c->d, x);
     vec3 along[CIRCLE_SAMPLES];
-    double value[CIRCLE_SAMPLES], slope[CIRCLE_SAMPLES], lowest[2] = {INFINITY, INFINITY};
-    int best[2] = {-1, -1};
+    double value[CIRCLE_SAMPLES], slope[CIRCLE_SAMPLES], lowest = INFINITY;
     for (int i = 0; i < CIRCLE_SAMPLES; i++) {
         along[i] = vec3_axpy(vec3_scale(x, circle_cosine(i)), circle_cosine(i + 12), y);
         circle_place at = {vec3_axpy(c->p, c->e->r, along[i]), vec3_cross(c->d, along[i]), along[i]};
@@ -65,19 +65,13 @@ int circle_minima(const placed *c, circle_measure *f, const void *user, int most
     for (int i = 0; i < CIRCLE_SAMPLES; i++) {
         int before = (i + CIRCLE_SAMPLES - 1) % CIRCLE_SAMPLES, after = (i + 1) % CIRCLE_SAMPLES;
         if (value[i] > value[before] || value[i] >= value[after]) continue;
-        if (value[i] < lowest[0])
-            lowest[1] = lowest[0], best[1] = best[0], lowest[0] = value[i], best[0] = i;
-        else if (value[i] < lowest[1])
-            lowest[1] = value[i], best[1] = i;
+        double lo = slope[i] > 0 ? -half_width : 0, hi = slope[i] > 0 ? 0 : half_width, refined, rest;
+        circle_place at;
+        refine(c, f, user, along[i], vec3_cross(c->d, along[i]), lo, hi, &at);
+        f(user, &at, &refined, &rest);
+        if (refined < lowest) lowest = refined, *out = at;
     }
-    int count = 0;
-    for (int b = 0; b < most && best[b] >= 0; b++) {
-        int i = best[b];
-        vec3 across = vec3_cross(c->d, along[i]);
-        double lo = slope[i] > 0 ? -half_width : 0, hi = slope[i] > 0 ? 0 : half_width;
-        refine(c, f, user, along[i], across, lo, hi, &out[count++]);
-    }
-    return count;
+    return lowest < INFINITY;
 }
 
 /* ---- two curves */
@@ -150,32 +144,15 @@ bool line_circle(const placed *a, const placed *b, contact_point *out, double *s
     return between_curves(&line, a->e->r, &rim, vec3_add(b->d, at->radial), out);
 }
 
-static bool nearest_on_circle(const placed *c, vec3 q, circle_place *at) {
-    vec3 e = vec3_sub(q, c->p), w = vec3_axpy(e, -vec3_dot(e, c->d), c->d);
-    double length = vec3_length(w);
-    if (!(length > 1e-12 * c->e->r)) return false;
-    vec3 radial = vec3_scale(w, 1 / length);
-    *at = (circle_place){vec3_axpy(c->p, c->e->r, radial), vec3_cross(c->d, radial), radial};
-    return true;
-}
-
-static void to_circle(const void *user, const circle_place *at, double *value, double *slope) {
-    const placed *other = user;
-    circle_place near;
-    vec3 e = vec3_sub(at->x, other->p);
-    if (nearest_on_circle(other, at->x, &near)) e = vec3_sub(at->x, near.x);
-    *value = vec3_dot(e, e) / 2, *slope = vec3_dot(e, at->along);
-}
-
 /* Two coaxial rims have no single places: refused. */
 bool circle_circle(const placed *a, const placed *b, contact_point *out) {
     circle_place found[2], near;
     vec3 between = vec3_sub(b->p, a->p), order = vec3_cross(a->d, between);
     if (!(vec3_length(order) > 1e-9 * a->e->r) && vec3_length(vec3_cross(a->d, b->d)) < 1e-9) return false;
-    int count = circle_minima(b, to_circle, a, 2, found);
+    int count = circles_minima(a, b, found);
     int branch = a->e->branch > b->e->branch ? a->e->branch : b->e->branch;
     const circle_place *at = choose(found, count, branch, order);
-    if (!at || !nearest_on_circle(a, at->x, &near)) return false;
+    if (!at || !circle_nearest(a, at->x, &near)) return false;
     curve other = curve_of_circle(a, &near), rim = curve_of_circle(b, at);
     return between_curves(&other, 0, &rim, vec3_add(b->d, at->radial), out);
 }

@@ -168,13 +168,11 @@ static void to_ellipsoid(const void *user, const circle_place *at, double *value
 
 /* The rim's deepest place. */
 static bool circle_ellipsoid(const placed *a, const placed *b, contact_point *out) {
-    circle_place found[2];
-    if (circle_minima(a, to_ellipsoid, b, 1, found) == 0) return false;
+    circle_place at;
+    if (!circle_minimum(a, to_ellipsoid, b, &at)) return false;
     double distance;
-    const circle_place *at = &found[0];
-    vec3 n = project(b, at->x, &distance);
-    tip t = {at->x, motion_velocity_at(a->m, at->x), at->along, vec3_scale(at->radial, -1 / a->e->r), a->m,
-             0};
+    vec3 n = project(b, at.x, &distance);
+    tip t = {at.x, motion_velocity_at(a->m, at.x), at.along, vec3_scale(at.radial, -1 / a->e->r), a->m, 0};
     return touch(&t, b, n, distance, out);
 }
 

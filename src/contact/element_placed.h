@@ -35,8 +35,14 @@ typedef struct circle_place {
 } circle_place;
 /* A function over the points of a circle, and a positive multiple of its derivative along the circle. */
 typedef void circle_measure(const void *user, const circle_place *at, double *value, double *slope);
-/* The lowest minima of the function, at most one or two, the lower first; how many. */
-int circle_minima(const placed *c, circle_measure *f, const void *user, int most, circle_place out[2]);
+/* Its lowest minimum; false where it is the same all around. */
+bool circle_minimum(const placed *c, circle_measure *f, const void *user, circle_place *out);
+
+/* element_circles.c: the point of a circle nearest to q; false where q is on its axis. */
+bool circle_nearest(const placed *c, vec3 q, circle_place *at);
+/* The places of circle b where its distance from circle a has a minimum: all, and of more than two the
+ * lowest, the lower first; how many. */
+int circles_minima(const placed *a, const placed *b, circle_place out[2]);
 
 /* element_rim.c: the minima of the distance from a rim to a line, one on each side of the rim's long axis as
  * seen along the line; at least one is there. */

@@ -326,6 +326,53 @@ static void every_place_of_a_rim_at_a_line_is_found(void **state) {
     assert_true(twice > 500);
 }
 
+/* Two rims: every minimum of the distance from one to the other that a dense sampling sees is a place of the
+ * pair, the lowest always, also where the rims are nearly equal, nearly coaxial, nearly in one plane, or
+ * hardly part. */
+static void every_place_of_two_rims_is_found(void **state) {
+    (void)state;
+    enum { STEPS = 4000 };
+    const motion still = {.rotation = {1, 0, 0, 0}};
+    int twice = 0;
+    for (int k = 0; k < 4000; k++) {
+        element a = {.kind = ELEMENT_CIRCLE, .d = vec3_unit(random_vector(1)), .r = 0.4};
+        element b = {
+            .kind = ELEMENT_CIRCLE, .d = vec3_unit(random_vector(1)), .r = random_range(&seed, 0.05, 0.6)};
+        b.p = random_vector(k % 3 ? 0.5 : 0.05);
+        if (k % 7 == 1) b.r = 0.4 + random_range(&seed, -1e-3, 1e-3);
+        if (k % 7 == 2) b.d = vec3_unit(vec3_axpy(a.d, 0.02, random_vector(1)));
+        if (k % 7 == 3)
+            b.p = vec3_axpy(vec3_scale(a.d, random_range(&seed, -0.3, 0.3)), 0.01, random_vector(1));
+        if (k % 7 == 4) b.d = vec3_unit(vec3_axpy(b.d, -vec3_dot(a.d, b.d), a.d));
+        vec3 x = vec3_orthogonal(b.d), y = vec3_cross(b.d, x);
+        double before[2] = {0, 0}, lowest = INFINITY;
+        int count = 0;
+        for (int i = 0; i < STEPS + 2; i++) {
+            double angle = 2 * 3.14159265358979323846 * i / STEPS;
+            vec3 at = vec3_add(b.p, vec3_axpy(vec3_scale(x, b.r * cos(angle)), b.r * sin(angle), y));
+            double z = vec3_dot(at, a.d), s = vec3_length(vec3_axpy(at, -z, a.d));
+            double d = sqrt(z * z + (s - a.r) * (s - a.r));
+            count += i >= 2 && before[1] < before[0] && before[1] <= d;
+            before[0] = before[1], before[1] = d, lowest = fmin(lowest, d);
+        }
+        twice += count == 2;
+        int found = 0;
+        double nearest = INFINITY;
+        for (int branch = 0; branch < 2; branch++) {
+            contact_point p;
+            a.branch = b.branch = branch;
+            if (!element_contact(&a, &still, &b, &still, 1, &p, NULL, NULL)) continue;
+            double z = vec3_dot(p.at, a.d), s = vec3_length(vec3_axpy(p.at, -z, a.d));
+            nearest = fmin(nearest, sqrt(z * z + (s - a.r) * (s - a.r)));
+            found++;
+        }
+        if (found > 0 && nearest > lowest + 1e-12)
+            fail_msg("rims %d: %.17g, a sample has %.17g", k, nearest, lowest);
+        if (found < (count < 2 ? count : 2)) fail_msg("rims %d: %d of %d minima", k, found, count);
+    }
+    assert_true(twice > 500);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_has_the_rates_of_finite_differences),
@@ -335,6 +382,7 @@ int main(void) {
         cmocka_unit_test(extreme_ellipsoids_are_found),
         cmocka_unit_test(equal_axes_are_spheres),
         cmocka_unit_test(every_place_of_a_rim_at_a_line_is_found),
+        cmocka_unit_test(every_place_of_two_rims_is_found),
         cmocka_unit_test(degenerate_pairs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
