@@ -35,6 +35,7 @@ typedef struct smooth_bounds {
     double bulge;           /* and as near to the plane through the samples around it */
     double least_curvature; /* 1/m, in any direction, here and on the patches around; positive: convex */
     int32_t first, count;
+    bool flat; /* it lies in a plane: on another one it has no single place, and touches with its corners */
 } smooth_bounds;
 
 /* Samples of patch i: samples[first[i] .. first[i + 1] - 1]. */

@@ -36,7 +36,9 @@ static bool add(collector *c, near_pair pair) {
     const motion *ma = c->swapped ? c->my : c->mx, *mb = c->swapped ? c->mx : c->my;
     contact_point p;
     bool faces;
-    if (!smooth_follow(&pair, a, ma, b, mb, 0, &p, &faces, NULL)) return true;
+    if (!(smooth_is_pair(&pair) ? smooth_follow(&pair, a, ma, b, mb, 0, &p, &faces, NULL)
+                                : near_evaluate(&pair, a, ma, b, mb, 0, &p, NULL)))
+        return true;
     if (!(p.gap <= c->reach) || !(p.gap >= -fmax(c->reach, 0.25 * c->x->radius))) return true;
     double close = 1e-7 * c->x->radius;
     for (int64_t i = c->first; i < c->out->count; i++) {
@@ -123,6 +125,19 @@ static bool is_least(const smooth_sample *s, const double *distance, int count, 
     return true;
 }
 
+/* The corners of a flat patch as points of the body, against the plane at work. */
+static bool add_corners(collector *c, int32_t patch) {
+    const smooth_samples *all = c->x->smooth;
+    contact_feature f = {FEATURE_SMOOTH, patch};
+    for (int32_t i = all->first[patch]; i < all->first[patch + 1]; i++) {
+        if (all->samples[i].edge[1] < 0) continue;
+        element e = {.kind = ELEMENT_POINT, .p = all->samples[i].at};
+        if (!add(c, c->swapped ? (near_pair){c->e, e, c->f, f, 1} : (near_pair){e, c->e, f, c->f, 1}))
+            return false;
+    }
+    return true;
+}
+
 /* A patch against the element at work. */
 static bool visit_patch(void *user, int32_t patch) {
     collector *c = user;
@@ -142,6 +157,7 @@ static bool visit_patch(void *user, int32_t patch) {
     /* no point of the patch comes closer than reach */
     double between = c->e.kind == ELEMENT_PLANE ? bounds->bulge : bounds->pitch;
     if (distance[best] > c->reach + offset_of(&c->e) + between) return true;
+    if (bounds->flat && c->e.kind == ELEMENT_PLANE) return c->born || add_corners(c, patch);
     if (!add_candidate(c, (candidate){patch, -1, first + best, 0, distance[best]})) return false;
     for (int i = 0; i < count; i++)
         if (i != best && is_least(all->samples + first, distance, count, i, bounds->spacing) &&

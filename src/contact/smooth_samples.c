@@ -131,6 +131,7 @@ static void put_cone(smooth_bounds *b, const vec3 *normals, int count) {
     for (int i = 0; i < count; i++) sum = vec3_add(sum, normals[i]);
     b->axis = vec3_unit(sum), b->cosine = 1;
     for (int i = 0; i < count; i++) b->cosine = fmin(b->cosine, vec3_dot(b->axis, normals[i]));
+    b->flat = b->cosine > 1 - 5e-15; /* to 1e-7 rad */
     b->cosine = 1 - 4.0 / 3 * (1 - b->cosine) - 0.002;
     if (!(b->cosine > 0)) b->cosine = -1;
     b->sine = sqrt(fmax(1 - b->cosine * b->cosine, 0));

@@ -52,12 +52,17 @@ static bool is_known(const exact *x, int a, int b, const contact_point *p) {
     return false;
 }
 
-/* Whether the pair overlaps at a time of the step, by more than the rounding of a contact that holds. */
+/* An overlap that is none: the rounding of a contact that holds.  Time steps are not cut: their end pushes
+ * out what overlaps, or they are made anew. */
+static double allowed(const exact *x) {
+    return x->pace.steps_left > 0 ? INFINITY : 1e-6 * x->model->tolerance.touching;
+}
+
 static bool overlaps(exact *x, rolling_placer *place, const exact_near *n, double time) {
     contact_point p;
     bool faces;
-    return place(x, time, NULL) != ABUT_OK || (where_is(x, n->a, n->b, n->pair, &p, &faces) && faces &&
-                                               p.gap < -1e-6 * x->model->tolerance.touching);
+    return place(x, time, NULL) != ABUT_OK ||
+           (where_is(x, n->a, n->b, n->pair, &p, &faces) && faces && p.gap < -allowed(x));
 }
 
 /* The latest time of the step at which the pair does not overlap, to a tenth of the event tolerance; the end
@@ -109,7 +114,7 @@ abut_status rolling_appear(exact *x, rolling_placer *place, double start, double
             if (status != ABUT_OK || !exact_near_at(x, &n, &p, &faces) || !faces || p.gap > reach ||
                 is_known(x, a, b, &p))
                 continue;
-            double until = p.gap < -1e-6 * epsilon ? last_apart(x, place, &n, start, end) : end;
+            double until = p.gap < -allowed(x) ? last_apart(x, place, &n, start, end) : end;
             if (!*appeared || until < *reached) x->appeared = n, *reached = until;
             *appeared = x->has_appeared = true;
         }

@@ -1,9 +1,9 @@
 /* When a contact is handed to reduced coordinates, and when it is handed back. */
 #include "sim/rolling.h"
 
-/* Distances, as parts of the free body's radius, within which nothing but the contact may lie: the larger it
- * is, the longer nobody has to look again. */
-static const double clearances[] = {0.4, 0.24, 0.1, 0.025, 0.005};
+/* Distances, as parts of the free body's radius, within which nothing but the contact may lie: the least with
+ * which a hand-over pays, and the largest that is looked at, for then nobody has to look again for long. */
+static const double least_clear = 0.005, most_clear = 0.4;
 
 /* ---- whether the group is one contact of smooth surfaces */
 
@@ -42,20 +42,19 @@ static const contact_shape *shape_of(const exact *x, int local) {
     return &x->model->bodies[x->bodies[local]].shape;
 }
 
-/* Whether a pair of bodies has a place closer than reach, other than the contact. */
-static abut_status comes_near(exact *x, const exact_pair *p, double reach, bool *near, abut_error *error) {
+/* Cuts *clear to the least gap of a pair of bodies at a place other than the contact. */
+static abut_status comes_near(exact *x, const exact_pair *p, double *clear, abut_error *error) {
     const contact_shape *a = shape_of(x, p->a), *b = shape_of(x, p->b);
     const motion *ma = &x->motions[p->a], *mb = &x->motions[p->b];
     const group_contact *c = &x->contacts.data[0];
     bool endless = !isfinite(a->radius) || !isfinite(b->radius);
-    *near = false;
-    if (!endless && vec3_distance(ma->center, mb->center) > a->radius + b->radius + reach) return ABUT_OK;
-    *near = reach > smooth_reach_most(a, b);
-    if (*near) return ABUT_OK;
+    double far = *clear;
+    if (!endless && vec3_distance(ma->center, mb->center) > a->radius + b->radius + far) return ABUT_OK;
+    *clear = far = fmin(far, smooth_reach_most(a, b));
     near_array found = {0};
-    bool fine = near_collect(&x->run->context, a, ma, b, mb, reach, INFINITY, &found);
+    bool fine = near_collect(&x->run->context, a, ma, b, mb, far, INFINITY, &found);
     double same = 1e-6 * fmin(a->radius, b->radius);
-    for (int64_t i = 0; i < found.count && fine && !*near; i++) {
+    for (int64_t i = 0; i < found.count && fine && *clear > 0; i++) {
         contact_point q;
         bool faces;
         if (!near_evaluate(&found.data[i], a, ma, b, mb, x->model->tolerance.touching, &q, &faces)) continue;
@@ -63,25 +62,25 @@ static abut_status comes_near(exact *x, const exact_pair *p, double reach, bool 
         /* extremal places beyond the border of an open surface, or on sides that look away, are none */
         bool none = !faces && smooth_is_pair(&found.data[i]) && b->shape.kind != ABUT_SHAPE_SOLID &&
                     a->shape.kind != ABUT_SHAPE_SOLID;
-        *near = !is_contact && !none && q.gap <= reach && q.gap >= -reach;
+        if (!is_contact && !none && q.gap >= -far) *clear = fmin(*clear, fmax(q.gap, 0));
     }
     array_free(&x->run->context, &found);
     return fine ? ABUT_OK : fail_memory(error);
 }
 
-/* How far everything else may come before somebody has to look again; 0: too near already. */
+/* How far everything else may come before somebody has to look again; 0: too near already.  The little
+ * distance first: most of the time what is near is very near. */
 static abut_status look(exact *x, double radius, double *clear, abut_error *error) {
-    *clear = 0;
-    for (int k = 0; k < COUNT_OF(clearances) && *clear == 0; k++) {
-        double reach = clearances[k] * radius;
-        bool near = false;
-        for (int i = 0; i < x->pair_count && !near; i++) {
-            abut_status status = comes_near(x, &x->pairs[i], reach, &near, error);
-            if (status != ABUT_OK) return status;
-        }
-        if (!near) *clear = reach;
+    abut_status status = ABUT_OK;
+    double reaches[] = {least_clear * radius, most_clear * radius};
+    for (int k = 0; k < COUNT_OF(reaches) && status == ABUT_OK; k++) {
+        *clear = reaches[k];
+        for (int i = 0; i < x->pair_count && status == ABUT_OK; i++)
+            status = comes_near(x, &x->pairs[i], clear, error);
+        if (*clear < reaches[0]) *clear = 0;
+        if (*clear == 0) break;
     }
-    return ABUT_OK;
+    return status;
 }
 
 /* How fast two surfaces can approach: with one body that moves, its own speed. */
@@ -133,7 +132,7 @@ abut_status rolling_ready(exact *x, bool *ready, abut_error *error) {
         if (x->pace.hint > 0) wanted = fmin(wanted, x->pace.hint);
         double radius = shape_of(x, x->rolling->one)->radius;
         contact_point p;
-        if (rolling_appeared(x, &p) && p.gap < clearances[COUNT_OF(clearances) - 1] * radius)
+        if (rolling_appeared(x, &p) && p.gap < least_clear * radius)
             x->clear = 0;
         else if (!x->rolls || longest_step(x) < wanted)
             status = look(x, radius, &x->clear, error);

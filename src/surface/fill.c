@@ -194,7 +194,7 @@ static double fit_all(hole *h, int count) {
     for (int i = 0; i < h->n; i++) fit_correction(h, i, count);
     h->data[3 * h->n] = count;
     for (int i = 0; i < h->n; i++) {
-        double jump = s_patch_jump(h->data, h->n, i, h->nets[i], 61);
+        double jump = s_patch_jump(h->data, h->n, i, h->nets[i], 23);
         if (!(jump <= worst)) worst = jump;
     }
     return worst;

@@ -11,7 +11,11 @@ typedef struct jet3 {
     jet x, y, z;
 } jet3;
 
-static jet3 jet3_scale(jet3 f, jet s) { return (jet3){jet_mul(f.x, s), jet_mul(f.y, s), jet_mul(f.z, s)}; }
+static jet times(jet f, jet g) { return jet_mul(f, g, 3); }
+static jet times_linear(jet f, double g, double by_u, double by_v) {
+    return jet_mul_linear(f, g, by_u, by_v, 3);
+}
+static jet3 jet3_scale(jet3 f, jet s) { return (jet3){times(f.x, s), times(f.y, s), times(f.z, s)}; }
 
 /* The faces of the cube: +z, -z, +x, -x, +y, -y.  (u, v, 1) -> the point on the face, keeping orientation. */
 static jet3 cube_face(int part, double u, double v) {
@@ -28,9 +32,9 @@ static jet3 cube_face(int part, double u, double v) {
 
 /* (cos, sin) of the quarter `part` of the circle, as a jet in the parameter t with gradient (by_u, by_v) */
 static void circle(int part, double t, double by_u, double by_v, jet *cosine, jet *sine) {
-    jet x = jet_linear(t, by_u, by_v), sum = jet_mul_linear(x, t, by_u, by_v);
+    jet x = jet_linear(t, by_u, by_v), sum = times_linear(x, t, by_u, by_v);
     sum.d[0] += 1;
-    jet c = jet_inverse_sqrt(sum), s = jet_mul_linear(c, t, by_u, by_v);
+    jet c = jet_inverse_sqrt(sum), s = times_linear(c, t, by_u, by_v);
     *cosine = part == 0 ? c : part == 1 ? jet_scale(s, -1) : part == 2 ? jet_scale(c, -1) : s;
     *sine = part == 0 ? s : part == 1 ? c : part == 2 ? jet_scale(s, -1) : jet_scale(c, -1);
 }
@@ -41,7 +45,7 @@ static jet3 unit_chart(abut_patch_kind kind, int part, double u, double v, doubl
     switch (kind) {
     case ABUT_PATCH_SPHERE: {
         f = cube_face(part, u, v);
-        jet sum = jet_add(jet_mul(f.x, f.x), jet_add(jet_mul(f.y, f.y), jet_mul(f.z, f.z)));
+        jet sum = jet_add(times(f.x, f.x), jet_add(times(f.y, f.y), times(f.z, f.z)));
         return jet3_scale(f, jet_inverse_sqrt(sum));
     }
     case ABUT_PATCH_CYLINDER:
@@ -49,15 +53,15 @@ static jet3 unit_chart(abut_patch_kind kind, int part, double u, double v, doubl
         return (jet3){cosine, sine, jet_linear(v, 0, 1)};
     case ABUT_PATCH_CONE:
         circle(part, u, 1, 0, &cosine, &sine);
-        return (jet3){jet_mul_linear(cosine, v, 0, 1), jet_mul_linear(sine, v, 0, 1), jet_linear(v, 0, 1)};
-    case ABUT_PATCH_PARABOLOID: f.z = jet_add(jet_mul(f.x, f.x), jet_mul(f.y, f.y)); return f;
-    case ABUT_PATCH_SADDLE: f.z = jet_add(jet_mul(f.x, f.x), jet_scale(jet_mul(f.y, f.y), -1)); return f;
+        return (jet3){times_linear(cosine, v, 0, 1), times_linear(sine, v, 0, 1), jet_linear(v, 0, 1)};
+    case ABUT_PATCH_PARABOLOID: f.z = jet_add(times(f.x, f.x), times(f.y, f.y)); return f;
+    case ABUT_PATCH_SADDLE: f.z = jet_add(times(f.x, f.x), jet_scale(times(f.y, f.y), -1)); return f;
     case ABUT_PATCH_TORUS: {
         circle(part % 4, u, 1, 0, &cosine, &sine);
         circle(part / 4, v, 0, 1, &c2, &s2);
         jet radius = jet_scale(c2, ratio);
         radius.d[0] += 1;
-        return (jet3){jet_mul(radius, cosine), jet_mul(radius, sine), jet_scale(s2, ratio)};
+        return (jet3){times(radius, cosine), times(radius, sine), jet_scale(s2, ratio)};
     }
     default: return f; /* the plane */
     }

@@ -23,6 +23,8 @@
 
 enum { MOST = ABUT_SIDES_MOST, MOST2 = MOST * (MOST + 1) / 2, MOST3 = MOST * (MOST + 1) * (MOST + 2) / 6 };
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 static inline int t2(int x) { return x * (x + 1) / 2; }
 static inline int t3(int x) { return x * (x + 1) * (x + 2) / 6; }
 static inline int t4(int x) { return x * (x + 1) * (x + 2) * (x + 3) / 24; }
@@ -72,7 +74,8 @@ void s_patch_begin(double *data, int sides) {
 }
 
 /* alpha_i and l_i with their derivatives */
-static void embed(const double *data, int n, double u, double v, double *alpha, jet *l) {
+static ALWAYS_INLINE void embed(const double *data, int n, double u, double v, int order, double *alpha,
+                                jet *l) {
     jet sum = jet_constant(0);
     for (int i = 0; i < n; i++) alpha[i] = data[3 * i] + data[3 * i + 1] * u + data[3 * i + 2] * v;
     for (int i = 0; i < n; i++) {
@@ -80,12 +83,12 @@ static void embed(const double *data, int n, double u, double v, double *alpha, 
         l[i] = jet_linear(alpha[j], data[3 * j + 1], data[3 * j + 2]);
         for (int k = 0; k < n - 3; k++) {
             j = j + 1 < n ? j + 1 : 0;
-            l[i] = jet_mul_linear(l[i], alpha[j], data[3 * j + 1], data[3 * j + 2]);
+            l[i] = jet_mul_linear(l[i], alpha[j], data[3 * j + 1], data[3 * j + 2], order);
         }
         sum = jet_add(sum, l[i]);
     }
-    jet inverse = jet_inverse(sum);
-    for (int i = 0; i < n; i++) l[i] = jet_mul(l[i], inverse);
+    jet inverse = jet_inverse(sum, order);
+    for (int i = 0; i < n; i++) l[i] = jet_mul(l[i], inverse, order);
 }
 
 /* out[a b c] = sum_j w_j P[a b c j]; the fourth index runs through the sorted places in turn */
@@ -182,46 +185,48 @@ static void contract(const double *points, int n, rows_of_l w, int order, partia
 
 /* The edge's parameter t: alpha_(i-1) / (alpha_(i-1) + alpha_(i+1)), which is l_(i+1) / (l_i + l_(i+1)); on a
  * triangle, where that is 0/0 at the far corner, the linear function with the same values on the edge. */
-static jet edge_parameter(const double *data, int n, const double *alpha, int i) {
+static ALWAYS_INLINE jet edge_parameter(const double *data, int n, const double *alpha, int i, int order) {
     int before = i > 0 ? i - 1 : n - 1, after = i + 1 < n ? i + 1 : 0;
     const double *a = data + 3 * before, *b = data + 3 * after, *c = data + 3 * i;
     if (n == 3)
         return jet_linear(0.5 * alpha[before] + 0.25 * alpha[i], 0.5 * a[1] + 0.25 * c[1],
                           0.5 * a[2] + 0.25 * c[2]);
     jet sum = jet_linear(alpha[before] + alpha[after], a[1] + b[1], a[2] + b[2]);
-    return jet_mul_linear(jet_inverse(sum), alpha[before], a[1], a[2]);
+    return jet_mul_linear(jet_inverse(sum, order), alpha[before], a[1], a[2], order);
 }
 
 /* sum of c_k T_k(x) and its derivatives to third order, by Clenshaw's recurrence b_k = c_k + 2x b_(k+1) -
  * b_(k+2) and what follows from deriving it. */
-static void clenshaw(const double *c, int count, double x, p4 f[4]) {
+static ALWAYS_INLINE void clenshaw(const double *c, int count, double x, int order, p4 f[4]) {
     p4 one[4], two[4], now[4];
-    for (int d = 0; d < 4; d++) one[d] = two[d] = p4_zero();
+    for (int d = 0; d < 4; d++) one[d] = two[d] = f[d] = p4_zero();
     for (int k = count - 1; k > 0; k--) {
         now[0] = p4_sub(p4_axpy(p4_load(c + 4 * k), 2 * x, one[0]), two[0]);
-        for (int d = 1; d < 4; d++)
+        for (int d = 1; d <= order; d++)
             now[d] = p4_axpy(p4_sub(p4_scale(2 * d, one[d - 1]), two[d]), 2 * x, one[d]);
-        for (int d = 0; d < 4; d++) two[d] = one[d], one[d] = now[d];
+        for (int d = 0; d <= order; d++) two[d] = one[d], one[d] = now[d];
     }
     f[0] = p4_sub(p4_axpy(p4_load(c), x, one[0]), two[0]);
-    for (int d = 1; d < 4; d++) f[d] = p4_axpy(p4_sub(p4_scale(d, one[d - 1]), two[d]), x, one[d]);
+    for (int d = 1; d <= order; d++) f[d] = p4_axpy(p4_sub(p4_scale(d, one[d - 1]), two[d]), x, one[d]);
 }
 
 /* alpha_i (l_i l_(i+1))^2 q_i(t), added for each side */
-static void correct(const double *data, int n, const double *alpha, const jet *l, int order, partials *out) {
+static ALWAYS_INLINE void correct(const double *data, int n, const double *alpha, const jet *l, int order,
+                                  partials *out) {
     for (int i = 0; i < n; i++) {
         const double *q = data + S_PATCH_HEAD(n) + 4 * (t4(n) + i * S_PATCH_FIT);
-        jet pair = jet_mul(l[i], l[i + 1 < n ? i + 1 : 0]);
-        jet weight = jet_mul_linear(jet_mul(pair, pair), alpha[i], data[3 * i + 1], data[3 * i + 2]);
-        jet t = edge_parameter(data, n, alpha, i);
+        jet pair = jet_mul(l[i], l[i + 1 < n ? i + 1 : 0], order);
+        jet weight =
+            jet_mul_linear(jet_mul(pair, pair, order), alpha[i], data[3 * i + 1], data[3 * i + 2], order);
+        jet t = edge_parameter(data, n, alpha, i, order);
         double x = 2 * t.d[0] - 1;
         p4 f[4];
-        clenshaw(q, (int)data[3 * n], x, f);
+        clenshaw(q, (int)data[3 * n], x, order, f);
         for (int axis = 0; axis < 3; axis++) {
             const double factor[4] = {1, 2, 4, 8}; /* of x = 2t - 1 */
             double by[4];
             for (int d = 0; d < 4; d++) by[d] = factor[d] * (axis < 2 ? f[d].xy[axis] : f[d].zw[0]);
-            jet e = jet_mul(weight, jet_compose(by, t));
+            jet e = jet_mul(weight, jet_compose(by, t, order), order);
             double *to = (double *)out + axis;
             for (int k = 0; k < partials_count(order); k++) to[3 * k] += e.d[k];
         }
@@ -230,13 +235,13 @@ static void correct(const double *data, int n, const double *alpha, const jet *l
 
 /* m = sum of l_i l_j over corners that are not neighbours, which vanishes on the boundary and at the corners
  * twice; on a triangle, which has none, 9 l_1 l_2 l_3. */
-static jet bubble_root(int n, const jet *l) {
-    if (n == 3) return jet_scale(jet_mul(l[0], jet_mul(l[1], l[2])), 9);
+static ALWAYS_INLINE jet bubble_root(int n, const jet *l, int order) {
+    if (n == 3) return jet_scale(jet_mul(l[0], jet_mul(l[1], l[2], order), order), 9);
     jet sum = jet_constant(0);
     for (int i = 0; i < n; i++) {
         jet near = jet_add(l[i], jet_add(l[i > 0 ? i - 1 : n - 1], l[i + 1 < n ? i + 1 : 0]));
         near = jet_scale(near, -0.5), near.d[0] += 0.5;
-        sum = jet_add(sum, jet_mul(l[i], near));
+        sum = jet_add(sum, jet_mul(l[i], near, order));
     }
     return sum;
 }
@@ -244,56 +249,69 @@ static jet bubble_root(int n, const jet *l) {
 double s_patch_bubble(const double *data, int sides, double u, double v) {
     double alpha[MOST];
     jet l[MOST];
-    embed(data, sides, u, v, alpha, l);
-    double m = bubble_root(sides, l).d[0];
+    embed(data, sides, u, v, 1, alpha, l);
+    double m = bubble_root(sides, l, 1).d[0];
     return m * m;
 }
 
 /* The polynomial sum c_ij u^i v^j and its partials: Horner's rule in v over Horner's rule in u, both with
  * derivatives; f[a][b] is the partial of order a in u, b in v, over a! b!. */
-static void inner_polynomial(const double *c, double u, double v, p4 f[4][4]) {
+static ALWAYS_INLINE void inner_polynomial(const double *c, double u, double v, int order, p4 f[4][4]) {
     memset(f, 0, 16 * sizeof **f);
     for (int j = S_PATCH_DEGREE; j >= 0; j--) {
         p4 row[4] = {p4_zero(), p4_zero(), p4_zero(), p4_zero()};
         for (int i = S_PATCH_DEGREE - j; i >= 0; i--) {
-            for (int a = 3; a > 0; a--) row[a] = p4_axpy(row[a - 1], u, row[a]);
+            for (int a = order; a > 0; a--) row[a] = p4_axpy(row[a - 1], u, row[a]);
             row[0] = p4_axpy(p4_load(c + 4 * TRIANGLE(i, j)), u, row[0]);
         }
-        for (int a = 0; a < 4; a++) {
-            for (int b = 3 - a; b > 0; b--) f[a][b] = p4_axpy(f[a][b - 1], v, f[a][b]);
+        for (int a = 0; a <= order; a++) {
+            for (int b = order - a; b > 0; b--) f[a][b] = p4_axpy(f[a][b - 1], v, f[a][b]);
             f[a][0] = p4_axpy(row[a], v, f[a][0]);
         }
     }
 }
 
 /* m^2 times the inner polynomial */
-static void add_inner(const double *data, int n, const jet *l, double u, double v, int order, partials *out) {
+static ALWAYS_INLINE void add_inner(const double *data, int n, const jet *l, double u, double v, int order,
+                                    partials *out) {
     static const int8_t place[JET_COUNT][3] = {{0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {2, 0, 2}, {1, 1, 1},
                                                {0, 2, 2}, {3, 0, 6}, {2, 1, 2}, {1, 2, 2}, {0, 3, 6}};
     p4 f[4][4];
-    inner_polynomial(data + S_PATCH_HEAD(n) + 4 * (t4(n) + n * S_PATCH_FIT), u, v, f);
-    jet root = bubble_root(n, l), weight = jet_mul(root, root);
+    inner_polynomial(data + S_PATCH_HEAD(n) + 4 * (t4(n) + n * S_PATCH_FIT), u, v, order, f);
+    jet root = bubble_root(n, l, order), weight = jet_mul(root, root, order);
     for (int axis = 0; axis < 3; axis++) {
         jet q;
         for (int k = 0; k < JET_COUNT; k++) {
             p4 x = f[place[k][0]][place[k][1]];
             q.d[k] = place[k][2] * (axis < 2 ? x.xy[axis] : x.zw[0]);
         }
-        jet e = jet_mul(weight, q);
+        jet e = jet_mul(weight, q, order);
         double *to = (double *)out + axis;
         for (int k = 0; k < partials_count(order); k++) to[3 * k] += e.d[k];
     }
 }
 
-void s_patch_evaluate(const double *data, int sides, double u, double v, int order, partials *out) {
+static ALWAYS_INLINE void evaluate_to(const double *data, int sides, double u, double v, int order,
+                                      partials *out) {
     double alpha[MOST];
     jet l[MOST];
     rows_of_l w;
     partials_clear(out, order);
-    embed(data, sides, u, v, alpha, l);
+    embed(data, sides, u, v, order, alpha, l);
     for (int i = 0; i < sides; i++)
         for (int k = 0; k < JET_COUNT; k++) w[k][i] = l[i].d[k];
     contract(data + S_PATCH_HEAD(sides), sides, w, order, out);
     if (data[3 * sides] != 0) correct(data, sides, alpha, l, order, out);
     if (data[3 * sides + 1] != 0) add_inner(data, sides, l, u, v, order, out);
+}
+
+/* One copy for each order, so that nothing is computed that is not asked for. */
+void s_patch_evaluate(const double *data, int sides, double u, double v, int order, partials *out) {
+    if (order <= 1)
+        evaluate_to(data, sides, u, v, 1, out);
+    else if (order == 2)
+        evaluate_to(data, sides, u, v, 2, out);
+    else
+        evaluate_to(data, sides, u, v, 3, out);
+    if (order < 1) partials_clear(out, order);
 }
