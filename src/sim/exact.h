@@ -80,6 +80,7 @@ typedef struct exact_touch {
 typedef struct exact_face {
     int32_t faces[2];
     int64_t first;       /* touch */
+    int64_t second;      /* the other end of a line; -1: a face */
     int64_t first_piece; /* of its border */
     vec3 start_slip;     /* at the start of the step, at the first touch, */
     double start_spin;   /* along the normal: friction keeps this side through zero slip */
@@ -324,6 +325,7 @@ void exact_sum_bounces(exact *x);
 abut_status exact_tell_made(exact *x, double time, abut_error *error);
 
 /* ---- exact_correct.c */
+bool exact_is_sharp(const element *e);
 void exact_anchor(exact *x);
 abut_status exact_correct(exact *x, double time, abut_error *error);
 abut_status exact_correct_velocities(exact *x, double time, abut_error *error);

@@ -8,7 +8,7 @@ enum { POSITION_ROUNDS = 4 };
 /* Vertices, edges and planes: a sticking place between them is one material point of each body.  Round ones
  * roll: their place is another material point at every instant, so its velocity is corrected, but its
  * position has no anchor. */
-static bool is_sharp(const element *e) {
+bool exact_is_sharp(const element *e) {
     return e->kind == ELEMENT_PLANE || ((e->kind == ELEMENT_POINT || e->kind == ELEMENT_LINE) && e->r == 0);
 }
 
@@ -20,7 +20,7 @@ void exact_anchor(exact *x) {
         const near_pair *pair = &x->touches.data[i].pair;
         vec3 rolls = vec3_sub(c->point.at_rate, motion_velocity_at(&x->motions[c->a], c->point.at));
         bool material = vec3_length(rolls) <= 1e-9 * (1 + x->speed);
-        if (!sticks || !material || !is_sharp(&pair->a) || !is_sharp(&pair->b)) {
+        if (!sticks || !material || !exact_is_sharp(&pair->a) || !exact_is_sharp(&pair->b)) {
             c->anchored = false;
         } else if (!c->anchored) {
             const motion *a = &x->motions[c->a], *b = &x->motions[c->b];

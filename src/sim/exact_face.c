@@ -50,6 +50,23 @@ static void seen(const group_face *f, vec3 at, vec3 p, double out[2]) {
     out[0] = vec3_dot(arm, f->axis[0]), out[1] = vec3_dot(arm, f->axis[1]);
 }
 
+/* A line of contact is a strip of this part of its length: the limit of the pressed part of a face that tips
+ * over its edge, so that nothing jumps there; the friction of the strip is that of the line to its square. */
+#define STRIP 1e-4
+
+static bool add_strip(exact *x, const exact_face *e, const group_face *f) {
+    double end[2], corners[4][2];
+    seen(f, x->contacts.data[e->first].point.at, x->contacts.data[e->second].point.at, end);
+    const double across[2] = {-STRIP / 2 * end[1], STRIP / 2 * end[0]};
+    for (int k = 0; k < 2; k++) {
+        corners[0][k] = -across[k], corners[1][k] = end[k] - across[k];
+        corners[2][k] = end[k] + across[k], corners[3][k] = across[k];
+    }
+    for (int i = 0; i < 4; i++)
+        if (!add_piece(x, border_edge(corners[i], corners[(i + 1) % 4]))) return false;
+    return true;
+}
+
 /* The border in metres, seen from the first place; *known is false where it is not known. False: memory is
  * out. */
 static bool add_border(exact *x, const exact_face *e, const group_face *f, bool *known) {
@@ -58,6 +75,7 @@ static bool add_border(exact *x, const exact_face *e, const group_face *f, bool 
     vec3 at = c->point.at;
     int round = round_body(x, c);
     *known = true;
+    if (e->second >= 0) return add_strip(x, e, f);
     if (round >= 0) {
         border_piece arcs[8];
         double middle[2];
@@ -110,7 +128,7 @@ static bool place_face(exact *x, exact_face *e, group_face *f, bool *known) {
     *known = m[0][0] > epsilon * epsilon;
     if (!*known) return true;
     double cx = m[0][1] / m[0][0], cy = m[0][2] / m[0][0];
-    f->size = sqrt(m[0][0]);
+    f->size = 2 * sqrt((m[1][1] + m[2][2]) / m[0][0] - cx * cx - cy * cy);
     rescale(x, e->first_piece, cx, cy, f->size);
     f->point.at = vec3_axpy(vec3_axpy(c->point.at, cx, f->axis[0]), cy, f->axis[1]);
     f->point.at_rate = motion_velocity_at(&x->motions[f->a], f->point.at);
@@ -183,25 +201,34 @@ static void recall(const exact *x, int64_t old_count, exact_face *e, group_face 
     }
 }
 
-/* The touches that lie on the faces of touch `first` become one face, if they are three or more. */
+/* Whether both ends of a line are sharp: an edge, not a mantle, which rolls. */
+static bool is_edge(const exact *x, const exact_face *e) {
+    const near_pair *p = &x->touches.data[e->first].pair, *q = &x->touches.data[e->second].pair;
+    return exact_is_sharp(&p->a) && exact_is_sharp(&p->b) && exact_is_sharp(&q->a) && exact_is_sharp(&q->b);
+}
+
+/* The touches that lie on the faces of touch `first` become one face, if they are three or more, or a line.
+ */
 static bool gather(exact *x, int64_t first, int64_t old_count) {
     const group_contact *c = &x->contacts.data[first];
-    exact_face e = {.first = first};
+    exact_face e = {.first = first, .second = -1};
     group_face f = {.a = c->a, .b = c->b, .friction = c->friction, .mode = FRICTION_FREE};
     f.slow = fmax(1e-9, 1e-4 * x->model->tolerance.rest_speed);
     int places = 0, number = (int)(x->faces.count - old_count) + 1;
     exact_faces_of(x, first, e.faces);
-    if (e.faces[0] < 0 || e.faces[1] < 0) return true;
     for (int64_t i = first; i < x->contacts.count; i++) {
         group_contact *d = &x->contacts.data[i];
         if (d->face != 0 || !exact_same_region(x, first, i)) continue;
         d->face = number, places++;
+        if (places == 2) e.second = i;
         if (d->mode == FRICTION_SLIP || f.mode == FRICTION_FREE) f.mode = d->mode;
     }
     recall(x, old_count, &e, &f);
-    for (int64_t i = first; i < x->contacts.count && places < 3; i++)
+    if (places > 2) e.second = -1;
+    bool flat = (places == 2 && is_edge(x, &e)) || (places > 2 && e.faces[0] >= 0 && e.faces[1] >= 0);
+    for (int64_t i = first; i < x->contacts.count && !flat; i++)
         if (x->contacts.data[i].face == number) x->contacts.data[i].face = -1;
-    if (places < 3) return true;
+    if (!flat) return true;
     return array_push(&x->run->context, &x->faces, f) && array_push(&x->run->context, &x->face_places, e);
 }
 

@@ -156,6 +156,23 @@ static void vertices_are_the_default(void **state) {
     finish(&t);
 }
 
+/* A box that slides over the edge of a table while it spins tips there without a storm. */
+static void box_tips_over_an_edge(void **state) {
+    (void)state;
+    trial t;
+    start_scene(
+        &t,
+        "world { gravity = {0, 0, -10} }\n" UNIFORM
+        "body { name = 'table', shape = solid.box {2, 2, 1}, position = {0, 0, -0.5}, fixed = true }\n"
+        "body { name = 'box', shape = solid.box {0.5, 0.4, 0.3}, position = {0.3, 0, 0.15}, "
+        "velocity = {2, 0.1, 0}, spin = {0, 0, 3} }\n",
+        0.2);
+    advance(&t, 0.8);
+    assert_true(abut_sim_motion(t.sim, 1).center.z < 0);
+    assert_int_equal(abut_sim_audit(t.sim).storms, 0);
+    finish(&t);
+}
+
 /* A tall box that slides and spins leans on its front: the pressed part ends before its back, and all
  * promises hold until it rests. */
 static void leaning_box_rests(void **state) {
@@ -176,6 +193,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spinning_square_stops),    cmocka_unit_test(sliding_and_spinning_end_together),
         cmocka_unit_test(plate_turns_aside),        cmocka_unit_test(torque_lets_slip),
-        cmocka_unit_test(vertices_are_the_default), cmocka_unit_test(leaning_box_rests)};
+        cmocka_unit_test(vertices_are_the_default), cmocka_unit_test(box_tips_over_an_edge),
+        cmocka_unit_test(leaning_box_rests)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
