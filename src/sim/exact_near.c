@@ -89,6 +89,23 @@ static bool far_apart(const exact *x, const exact_pair *p, double reach) {
     return distance > shape_of(x, p->a)->radius + shape_of(x, p->b)->radius + reach;
 }
 
+/* Whether the place of the pair lies beyond the end of a line: the gap there says nothing of the features,
+ * and where lines are nearly parallel it changes much faster than the bodies move. */
+static bool is_beyond(const exact *x, const exact_near *n) {
+    const element *a = &n->pair.a, *b = &n->pair.b;
+    contact_point p;
+    double s, t;
+    if (!element_contact(a, &x->motions[n->a], b, &x->motions[n->b], n->pair.sign, &p, &s, &t)) return false;
+    return (a->kind == ELEMENT_LINE && (s < a->lo || s > a->hi)) ||
+           (b->kind == ELEMENT_LINE && (t < b->lo || t > b->hi));
+}
+
+/* A line and something round; pairs of sharp edges are collected for all that they can turn to. */
+static bool has_round_line(const near_pair *p) {
+    bool line = p->a.kind == ELEMENT_LINE || p->b.kind == ELEMENT_LINE;
+    return line && !(p->a.kind == ELEMENT_LINE && p->b.kind == ELEMENT_LINE && p->a.r + p->b.r == 0);
+}
+
 /* Near pairs that are degenerate, farther than reach, behind each other, or asleep for the whole window of h
  * cannot touch within it. */
 static bool keep(exact *x, exact_near *n, double reach, double h) {
@@ -101,7 +118,9 @@ static bool keep(exact *x, exact_near *n, double reach, double h) {
     if (n->asleep) return false;
     if (!exact_know_near(x, n, &p))
         return exact_disc_is_rim(&n->pair); /* it lies flat, and may come to lean */
-    return p.gap <= reach && p.gap >= -fmax(reach, 4 * x->model->tolerance.touching);
+    if (p.gap > reach) return false;
+    return p.gap >= -fmax(reach, 4 * x->model->tolerance.touching) ||
+           (has_round_line(&n->pair) && !smooth_is_pair(&n->pair) && is_beyond(x, n));
 }
 
 static abut_status collect(exact *x, double h, abut_error *error) {
