@@ -241,6 +241,8 @@ void exact_count_shift(exact *x, const spatial *shift);
 bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces);
 /* A place on a smooth surface is remembered where it is now. */
 void exact_near_move(const exact *x, exact_near *n);
+/* A line and something round; pairs of sharp edges are collected for all that they can turn to. */
+bool exact_has_round_line(const near_pair *p);
 double exact_gap_rate(const exact *x, int a, int b, const contact_point *p);
 
 /* ---- exact_sleep.c */

@@ -293,13 +293,76 @@ static void consider_join(exact *x, int64_t item, double gap, bool beside, doubl
     consider(best, EXACT_JOINS, item, bisect(x, item, joins, t0, t));
 }
 
+/* ---- places that sweep along a line
+ *
+ * Where two lines turn through being nearly parallel their place runs from beyond one end to beyond the other
+ * within a moment, and the gap, which says nothing of the features there, is behind before and after.  The
+ * moment is found by the sides on which the place is, and the gap is searched in it alone. */
+
+/* Where the place lies on the line a (which = 0) or b: before its lower end -1, beyond its upper 1, on it 0.
+ */
+static int side_on_line(exact *x, int64_t item, int which, double t) {
+    const exact_near *n = &x->nears.data[item];
+    const element *e = which ? &n->pair.b : &n->pair.a;
+    contact_point p;
+    double s[2];
+    if (e->kind != ELEMENT_LINE || place_two(x, t, n->a, n->b, NULL) != ABUT_OK) return 0;
+    if (!element_contact(&n->pair.a, &x->motions[n->a], &n->pair.b, &x->motions[n->b], n->pair.sign, &p,
+                         &s[0], &s[1]))
+        return 0;
+    return s[which] < e->lo ? -1 : s[which] > e->hi;
+}
+
+/* Narrows the time to that in which the place is on the line; false where it stays on one side of it. */
+static bool narrow(exact *x, int64_t item, int which, double *lo, double *hi) {
+    int from = side_on_line(x, item, which, *lo), to = side_on_line(x, item, which, *hi);
+    if (from != 0 && from == to) return false;
+    double off = *lo, on = *hi;
+    for (int i = 0; i < 60 && from != 0; i++) {
+        double t = off + (on - off) / 2;
+        if (side_on_line(x, item, which, t) == from)
+            off = t;
+        else
+            on = t;
+    }
+    if (from != 0) *lo = on;
+    on = *lo, off = *hi;
+    for (int i = 0; i < 60 && to != 0; i++) {
+        double t = on + (off - on) / 2;
+        if (side_on_line(x, item, which, t) == to)
+            off = t;
+        else
+            on = t;
+    }
+    if (to != 0) *hi = on;
+    return true;
+}
+
+static void search_sweep(exact *x, int64_t item, double from, double to, exact_event *best) {
+    double lo = from, hi = to;
+    sample a, b, root;
+    if (!exact_has_round_line(&x->nears.data[item].pair)) return;
+    if (side_on_line(x, item, 0, lo) == 0 && side_on_line(x, item, 1, lo) == 0) return;
+    if (!narrow(x, item, 0, &lo, &hi) || !narrow(x, item, 1, &lo, &hi)) return;
+    if (!probe_gap(x, item, lo, &a) || !probe_gap(x, item, hi, &b)) return;
+    if (a.g > 0) {
+        if (first_zero(x, item, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, item, root.t);
+    } else if (a.g >= -x->model->tolerance.touching && b.g < a.g &&
+               lo > from + 1e-3 * x->model->tolerance.event) {
+        consider(best, EXACT_JOINS, item, lo);
+    }
+}
+
 /* The gap of a pair between two samples of a step that began at t0. */
 static void search_piece(exact *x, int64_t i, double t0, sample a, sample b, exact_event *best) {
     double epsilon = x->model->tolerance.touching, start = a.t, join_gap;
     sample root;
     bool stays;
     if (find_start(x, i, &b, &a, &stays)) {
-        if (first_zero(x, i, a, b, SUBDIVISIONS, &root)) consider(best, EXACT_GAP, i, root.t);
+        if (first_zero(x, i, a, b, SUBDIVISIONS, &root))
+            consider(best, EXACT_GAP, i, root.t);
+        else
+            search_sweep(x, i, start, b.t, best);
     } else if (start == t0 && let_go(x, i, t0, &b, &join_gap)) {
         consider_join(x, i, join_gap, true, t0, b.t, best);
     } else if (stays && b.g <= 1e-3 * epsilon && faces_at(x, i, b.t) && !faces_at(x, i, start)) {
@@ -307,6 +370,8 @@ static void search_piece(exact *x, int64_t i, double t0, sample a, sample b, exa
         consider_join(x, i, 1e-3 * epsilon, false, start, b.t, best);
     } else if (comes_back(x, i, a, b, &root)) {
         consider_join(x, i, epsilon, false, start, root.t, best);
+    } else {
+        search_sweep(x, i, start, b.t, best);
     }
 }
 

@@ -100,10 +100,10 @@ static bool is_beyond(const exact *x, const exact_near *n) {
            (b->kind == ELEMENT_LINE && (t < b->lo || t > b->hi));
 }
 
-/* A line and something round; pairs of sharp edges are collected for all that they can turn to. */
-static bool has_round_line(const near_pair *p) {
+bool exact_has_round_line(const near_pair *p) {
     bool line = p->a.kind == ELEMENT_LINE || p->b.kind == ELEMENT_LINE;
-    return line && !(p->a.kind == ELEMENT_LINE && p->b.kind == ELEMENT_LINE && p->a.r + p->b.r == 0);
+    return line && !smooth_is_pair(p) &&
+           !(p->a.kind == ELEMENT_LINE && p->b.kind == ELEMENT_LINE && p->a.r + p->b.r == 0);
 }
 
 /* Near pairs that are degenerate, farther than reach, behind each other, or asleep for the whole window of h
@@ -120,7 +120,7 @@ static bool keep(exact *x, exact_near *n, double reach, double h) {
         return exact_disc_is_rim(&n->pair); /* it lies flat, and may come to lean */
     if (p.gap > reach) return false;
     return p.gap >= -fmax(reach, 4 * x->model->tolerance.touching) ||
-           (has_round_line(&n->pair) && !smooth_is_pair(&n->pair) && is_beyond(x, n));
+           (exact_has_round_line(&n->pair) && is_beyond(x, n));
 }
 
 static abut_status collect(exact *x, double h, abut_error *error) {
