@@ -21,9 +21,14 @@
 enum { PARAMS_MOST = 64 };
 
 /* What the page wants; kept under the mutex. */
+/* Frames that are on their way to the page: a page that is slower than the run slows it, instead of falling
+ * behind more and more until the socket is full. */
+enum { AHEAD_MOST = 10 };
+
 typedef struct wishes {
     bool quit, running, restart, has_mode;
     int steps;
+    int64_t seen; /* the last frame that the page has read; -1: it does not say */
     double pace;
     abut_mode mode;
     view_grip grip;
@@ -293,6 +298,10 @@ static void *work(void *argument) {
     while (!l->wish.quit && !l->deaf) {
         wishes w = l->wish;
         bool move = l->run && (w.running || w.steps > 0) && !w.restart;
+        if (move && w.seen >= 0 && l->frame - w.seen >= AHEAD_MOST) {
+            pthread_cond_wait(&l->changed, &l->mutex);
+            continue;
+        }
         if (move && w.steps == 0 && view_clock() < due) {
             wait_until(l, due);
             continue;
@@ -303,6 +312,7 @@ static void *work(void *argument) {
         }
         l->wish.restart = false;
         if (w.restart) l->wish.running = l->wish.running && !w.restart, l->wish.grip.body = -1;
+        if (w.restart) l->wish.seen = -1;
         if (l->wish.steps > 0) l->wish.steps--;
         pthread_mutex_unlock(&l->mutex);
         if (w.restart) load(l, &w);
@@ -383,6 +393,11 @@ static bool obey(wishes *w, const json_t *m) {
     if (strcmp(word, "restart") == 0) return restart(w, m);
     if (strcmp(word, "pull") == 0) return pull(w, m);
     if (strcmp(word, "release") == 0) return w->grip.body = -1, true;
+    if (strcmp(word, "seen") == 0) {
+        const json_t *frame = json_object_get(m, "frame");
+        w->seen = json_integer_value(frame);
+        return json_is_integer(frame) && w->seen >= 0;
+    }
     if (strcmp(word, "pace") == 0) {
         double pace = json_number_value(json_object_get(m, "value"));
         if (pace >= 1e-3 && pace <= 100) w->pace = pace;
@@ -410,7 +425,7 @@ view_live *view_live_start(const char *path, const char *root, view_send *send, 
     if (!l) return NULL;
     l->path = strdup(path), l->root = root ? strdup(root) : NULL;
     l->send = send, l->user = user;
-    l->wish = (wishes){.restart = true, .pace = 1, .grip = {.body = -1}};
+    l->wish = (wishes){.restart = true, .pace = 1, .seen = -1, .grip = {.body = -1}};
     pthread_mutex_init(&l->mutex, NULL);
     pthread_cond_init(&l->changed, NULL);
     if (l->path && pthread_create(&l->thread, NULL, work, l) == 0) return l;

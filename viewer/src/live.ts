@@ -116,6 +116,7 @@ export class LiveLink {
       motion.add(n.subarray(4, 4 + SERIES), n.slice(4 + SERIES), this.contacts, n[1]);
       this.contacts = [];
       this.listener.moved(motion);
+      this.send({ do: "seen", frame: n[0] });
     }
   }
 }
