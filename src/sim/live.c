@@ -47,6 +47,9 @@ static bool allocate_slots(live *w) {
     w->kinematic_end = arena_alloc(m, n, sizeof *w->kinematic_end);
     w->movable = arena_alloc(m, n, sizeof *w->movable);
     w->turns = arena_alloc(m, n, sizeof *w->turns);
+    w->flies = arena_alloc(m, n, sizeof *w->flies);
+    w->sprung = arena_alloc(m, n, sizeof *w->sprung);
+    w->late = arena_alloc(m, n, sizeof *w->late);
     w->leaves = arena_alloc(m, n, sizeof *w->leaves);
     w->boxes = arena_alloc(m, n, sizeof *w->boxes);
     w->roams = arena_alloc(m, n, sizeof *w->roams);
@@ -60,9 +63,9 @@ static bool allocate_slots(live *w) {
     w->hinge_force = arena_alloc(m, h + 1, sizeof *w->hinge_force);
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
-                w->kinematic_end && w->movable && w->turns && w->leaves && w->boxes && w->roams &&
-                w->renewed && w->rests && w->parent && w->in_direct && w->used && w->local_of &&
-                w->motor_speeds && w->hinge_force;
+                w->kinematic_end && w->movable && w->turns && w->flies && w->sprung && w->late && w->leaves &&
+                w->boxes && w->roams && w->renewed && w->rests && w->parent && w->in_direct && w->used &&
+                w->local_of && w->motor_speeds && w->hinge_force;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;
@@ -79,6 +82,11 @@ static bool is_spherical(const body_inertia *b) {
 }
 
 static void gather_bodies(live *w) {
+    for (int i = 0; i < w->model->spring_count; i++) {
+        const model_spring *s = &w->model->springs[i];
+        if (s->a >= 0) w->sprung[s->a] = true;
+        if (s->b >= 0) w->sprung[s->b] = true;
+    }
     for (int i = 0; i < w->bodies; i++) {
         const model_body *b = &w->model->bodies[i];
         w->material_of[i] = b->material;

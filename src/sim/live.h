@@ -241,6 +241,10 @@ struct live_work {
     motion *kinematic_end;
     uint8_t *movable; /* by slot: awake and with mass */
     uint8_t *turns;   /* by slot: has turned far in this step */
+    uint8_t *flies;   /* by slot: nothing holds, touches or pulls it but fields */
+    uint8_t *sprung;  /* by body: hangs on a spring */
+    spatial
+        *late; /* by slot: way and turn that an impact within the sub-step takes back, see live_impact.c */
 
     /* broad */
     bvh tree;
@@ -344,6 +348,8 @@ bool live_broad(live *w);
 bool live_narrow(live *w);
 bool live_collide_again(live *w, live_contact *c);
 void live_place_again(const live *w, live_contact *c); /* gaps and normal where the bodies are now */
+double live_moved_gap(const live *w, const live_contact *c, const live_point *p);
+void live_take_back(const live *w, live_contact *c); /* gaps as they were where the step began */
 void live_note_turn(live *w, int slot);
 void live_refresh(live *w, int first, int end); /* batches */
 bool live_islands(live *w);

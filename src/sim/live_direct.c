@@ -18,6 +18,11 @@
 enum { ROUNDS = 8 };
 #define MOST_TURN 0.02 /* radians within a step by which points of faceted shapes are moved along */
 
+/* How a manifold slides before the sub-step is solved: slip and spin, and what an impulse changes of them. */
+typedef struct slide {
+    double slip, spin, slip_give, spin_give;
+} slide;
+
 typedef struct direct {
     live *w;
     const live_island *island;
@@ -32,6 +37,7 @@ typedef struct direct {
     double *b, *lo, *hi, *z, *out;
     uint8_t *state;
     row *plain;
+    slide *slides; /* by contact of the island */
 } direct;
 enum { FRICTION1 = 100, FRICTION2, TWIST, ROLL1, ROLL2 };
 
@@ -65,13 +71,6 @@ static live_hinge_row contact_row(const live_contact *c, vec3 ra, vec3 rb, vec3 
     live_hinge_row r = {.r = {.a = c->a, .b = c->b}, .hinge = -1, .lo = 0, .hi = INFINITY};
     r.r.ja = spatial_force_at(along, ra), r.r.jb = spatial_scale(spatial_force_at(along, rb), -1);
     return r;
-}
-
-/* The gap at this sub-step: the manifold's, carried along by the rows. */
-static double gap_now(const live *w, const live_contact *c, const live_point *p, const live_hinge_row *r) {
-    spatial a = {live_vec3(w->moved[c->a + 1].v), live_vec3(w->moved[c->a + 1].w)};
-    spatial b = {live_vec3(w->moved[c->b + 1].v), live_vec3(w->moved[c->b + 1].w)};
-    return p->gap + spatial_dot(r->r.ja, a) + spatial_dot(r->r.jb, b);
 }
 
 static vec3 middle_of(const live *w, const live_contact *c, const live_point *p) {
@@ -123,16 +122,29 @@ static bool is_outdated(const live *w, const live_contact *c) {
     return !(w->faceted[c->a] && w->faceted[c->b]) || vec3_length(live_vec3(turned)) > MOST_TURN;
 }
 
+static double spin_give(const live *w, int body, vec3 n) {
+    if (!w->movable[body + 1]) return 0;
+    spatial couple = {vec3_zero(), n};
+    return vec3_dot(n, body_apply(&w->body[body].inertia, w->motions[body].rotation, couple).angular);
+}
+
+static slide slide_of(const live *w, const live_contact *c, double slip) {
+    vec3 turn = vec3_sub(live_vec3(w->velocities[c->a + 1].w), live_vec3(w->velocities[c->b + 1].w));
+    return (slide){slip, fabs(vec3_dot(turn, c->normal)),
+                   w->masses[c->a + 1].inverse + w->masses[c->b + 1].inverse,
+                   spin_give(w, c->a, c->normal) + spin_give(w, c->b, c->normal)};
+}
+
 static void add_contact(direct *d, int entry) {
     live *w = d->w;
     live_contact *c = &w->contacts.data[w->island_contacts.data[d->island->first_contact + entry]];
-    bool fresh = is_outdated(w, c) && live_collide_again(w, c);
+    if (is_outdated(w, c) && live_collide_again(w, c)) live_take_back(w, c);
     vec3 ca = w->motions[c->a].center, cb = w->motions[c->b].center, middle = vec3_zero();
     for (int i = 0; i < c->count; i++) {
         vec3 at = middle_of(w, c, &c->points[i]);
         middle = vec3_axpy(middle, 1.0 / c->count, at);
         live_hinge_row r = contact_row(c, vec3_sub(at, ca), vec3_sub(at, cb), c->normal);
-        double gap = fresh ? c->points[i].gap : gap_now(w, c, &c->points[i], &r);
+        double gap = c->points[i].gap + live_moved_gap(w, c, &c->points[i]);
         r.bias = gap > 0 ? gap / w->h : fmax(w->direct_rate * gap, -w->push);
         r.impulse = c->points[i].normal;
         add_row(d, r, entry, i);
@@ -140,10 +152,23 @@ static void add_contact(direct *d, int entry) {
     vec3 ra = vec3_sub(middle, ca), rb = vec3_sub(middle, cb), slip = slip_of(w, c, ra, rb);
     double speed = vec3_length(slip);
     vec3 t1 = speed > 1e-6 * w->size ? vec3_scale(slip, 1 / speed) : vec3_orthogonal(c->normal);
+    d->slides[entry] = slide_of(w, c, speed);
     add_friction(d, c, entry, ra, rb, t1);
 }
 
 /* ---- bounds of friction from normal impulses */
+
+/* While a face slides and spins, each of its points rubs against its own motion, and neither the force F nor
+ * the couple T is whole (Contensou).  On the ellipsoid (f / F)^2 + (t / T)^2 = 1 the work of friction is
+ * largest at f = F (F u) / D,   t = T (T w) / D,   D^2 = (F u)^2 + (T w)^2 for the slip u and the spin w.
+ * What friction can stop within the sub-step does not slide. */
+static void share_sliding(const slide *s, double *force, double *couple) {
+    double f = *force, t = *couple;
+    if (s->slip <= f * s->slip_give && s->spin <= t * s->spin_give) return;
+    double d = sqrt(f * s->slip * f * s->slip + t * s->spin * t * s->spin);
+    if (!(d > 0)) return;
+    *force = f * (f * s->slip / d), *couple = t * (t * s->spin / d);
+}
 
 static double lever(const direct *d, int point_row, int friction_row) {
     /* the torque arm of the point about the middle: both have a linear part, and ja = (f, r x f) */
@@ -175,9 +200,11 @@ static bool update_bounds(direct *d) {
             &w->contacts.data[w->island_contacts.data[d->island->first_contact + d->manifold_of[i]]];
         const abut_friction *f = &live_material(w, c->a, c->b)->friction;
         double mu = c->flags & LIVE_SLIPS ? f->slide : f->stick;
-        double limit = d->part_of[i] == TWIST   ? mu * couple + f->spinning * pressure
+        double force = mu * pressure, turning = mu * couple;
+        if (turning > 0) share_sliding(&d->slides[d->manifold_of[i]], &force, &turning);
+        double limit = d->part_of[i] == TWIST   ? turning + f->spinning * pressure
                        : d->part_of[i] >= ROLL1 ? f->rolling * pressure
-                                                : mu * pressure;
+                                                : force;
         changed |= fabs(limit - d->hi[i]) > 1e-9 * (limit + fabs(d->hi[i]));
         d->lo[i] = -limit, d->hi[i] = limit;
     }
@@ -206,8 +233,9 @@ static bool allocate(direct *d, arena *memory) {
     d->z = arena_alloc(memory, rows, sizeof *d->z);
     d->out = arena_alloc(memory, rows, sizeof *d->out);
     d->state = arena_alloc(memory, rows, sizeof *d->state);
+    d->slides = arena_alloc(memory, (size_t)d->island->contact_count + 1, sizeof *d->slides);
     return d->body_of && d->motions && d->inertias && d->velocities && d->row && d->plain && d->manifold_of &&
-           d->part_of && d->b && d->lo && d->hi && d->z && d->out && d->state;
+           d->part_of && d->b && d->lo && d->hi && d->z && d->out && d->state && d->slides;
 }
 
 static void add_hinges(direct *d) {

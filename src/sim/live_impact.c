@@ -43,14 +43,16 @@ static double mobility(const live *w, const live_contact *c, vec3 ra, vec3 rb, v
     return spatial_dot(fa, respond(w, c->a + 1, fa)) + spatial_dot(fb, respond(w, c->b + 1, fb));
 }
 
-/* The gap now: the manifold's, moved with the bodies since the start of the step. */
+/* The gap that would be now had the bodies always moved as they do since the last impact in this sub-step: so
+ * that it closes when they meet. */
 static double gap_now(const live *w, const live_contact *c, const live_point *p) {
     const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    vec3 x = quat_rotate(a->rotation, p->on_a), y = quat_rotate(b->rotation, p->on_b);
+    double late = vec3_dot(c->normal, vec3_sub(spatial_velocity_at(w->late[c->a + 1], x),
+                                               spatial_velocity_at(w->late[c->b + 1], y)));
     if (w->faceted[c->a] && w->faceted[c->b])
-        return vec3_dot(c->normal, vec3_sub(vec3_add(a->center, quat_rotate(a->rotation, p->on_a)),
-                                            vec3_add(b->center, quat_rotate(b->rotation, p->on_b))));
-    vec3 da = live_vec3(w->moved[c->a + 1].v), db = live_vec3(w->moved[c->b + 1].v);
-    return p->gap + vec3_dot(c->normal, vec3_sub(da, db));
+        return vec3_dot(c->normal, vec3_sub(vec3_add(a->center, x), vec3_add(b->center, y))) + late;
+    return p->gap + live_moved_gap(w, c, p) + late;
 }
 
 /* The fastest approach of a contact that closes within the sub-step; 0: none. */
@@ -85,9 +87,43 @@ static void note_impact(live *w, const live_contact *c, vec3 at, vec3 impulse) {
     if (live_emit(w, e, &w->error) != ABUT_OK) w->status = w->error.status;
 }
 
-/* All points of one contact at once: u+ >= e |u-| where it approached, by sweeps. */
+/* How long a contact takes to close, at most the sub-step. */
+static double time_to_touch(const live *w, const live_contact *c) {
+    double soonest = w->h;
+    for (int i = 0; i < c->count; i++) {
+        const live_point *p = &c->points[i];
+        double u = -vec3_dot(c->normal, approach(w, c, arm(w, c, p, true), arm(w, c, p, false)));
+        if (u > 0) soonest = fmin(soonest, fmax(gap_now(w, c, p), 0) / u);
+    }
+    return soonest;
+}
+
+/* How fast forces make the centres approach. */
+static double closing_force(const live *w, const live_contact *c) {
+    double a = 0;
+    if (w->movable[c->a + 1])
+        a -= vec3_dot(c->normal, w->wrenches[c->a].linear) * w->body[c->a].inertia.inverse_mass;
+    if (w->movable[c->b + 1])
+        a += vec3_dot(c->normal, w->wrenches[c->b].linear) * w->body[c->b].inertia.inverse_mass;
+    return a;
+}
+
+/* What an impact t after the start of the sub-step does sooner than it should is taken back with the
+ * positions: x -= t (v+ - v-). */
+static void take_back(live *w, int slot, spatial before, double t) {
+    if (!w->movable[slot]) return;
+    spatial change = spatial_add(velocity(w, slot), spatial_scale(before, -1));
+    w->late[slot] = spatial_add(w->late[slot], spatial_scale(change, -t));
+}
+
+/* All points of one contact at once: u+ >= e |u-| where it approached, by sweeps.  The bodies meet after the
+ * time t, with the speed that forces of the closing acceleration a have given them until then; and because
+ * those act on them afterwards for all of the sub-step, what they do in t is added to the speed of leaving:
+ *     u+ = e (|u-| + a t) + a t */
 static void collide(live *w, const live_contact *c) {
     const model_material *m = live_material(w, c->a, c->b);
+    double t = time_to_touch(w, c), gained = fmax(closing_force(w, c), 0) * t;
+    spatial before[2] = {velocity(w, c->a + 1), velocity(w, c->b + 1)};
     double target[MANIFOLD_POINTS], total[MANIFOLD_POINTS] = {0};
     vec3 ra[MANIFOLD_POINTS], rb[MANIFOLD_POINTS], sum = vec3_zero();
     bool active[MANIFOLD_POINTS];
@@ -96,7 +132,7 @@ static void collide(live *w, const live_contact *c) {
         ra[i] = arm(w, c, p, true), rb[i] = arm(w, c, p, false);
         double u = vec3_dot(c->normal, approach(w, c, ra[i], rb[i]));
         active[i] = u < 0 && gap_now(w, c, p) + u * w->h <= 1e-9 * w->size;
-        target[i] = -u > w->model->tolerance.rest_speed ? -m->restitution * u : 0;
+        target[i] = -u > w->model->tolerance.rest_speed ? m->restitution * (gained - u) + gained : 0;
     }
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double worst = 0;
@@ -119,6 +155,7 @@ static void collide(live *w, const live_contact *c) {
         strike(w, c->a + 1, ra[i], f), strike(w, c->b + 1, rb[i], vec3_neg(f));
         sum = vec3_add(sum, f);
     }
+    take_back(w, c->a + 1, before[0], t), take_back(w, c->b + 1, before[1], t);
     note_impact(w, c, at, sum);
 }
 

@@ -25,23 +25,18 @@ static bool is_outdated(const live *w, const live_batch *batch) {
     return outdated;
 }
 
-/* Gaps are told where the step began: what has moved since is added in each visit. */
-static void take_back(const live *w, live_batch *batch) {
-    for (int k = 0; k < LANES; k++) {
-        const live_velocity *a = &w->moved[batch->a[k]], *b = &w->moved[batch->b[k]];
-        if (batch->contact[k] < 0) continue;
-        vec3 n = {batch->n.x[k], batch->n.y[k], batch->n.z[k]};
-        vec3 ra = {batch->ra.x[k], batch->ra.y[k], batch->ra.z[k]},
-             rb = {batch->rb.x[k], batch->rb.y[k], batch->rb.z[k]};
-        vec3 wa = live_vec3(a->w), wb = live_vec3(b->w), turn = vec3_sub(wa, wb);
-        vec3 shift = vec3_sub(vec3_add(live_vec3(a->v), vec3_cross(wa, ra)),
-                              vec3_add(live_vec3(b->v), vec3_cross(wb, rb)));
-        for (int i = 0; i < w->contacts.data[batch->contact[k]].count; i++) {
-            live_lane_point *p = &batch->point[i];
-            vec3 e = {p->e.x[k], p->e.y[k], p->e.z[k]};
-            p->gap[k] = (float)(p->gap[k] - vec3_dot(n, shift) - vec3_dot(e, turn));
-        }
-    }
+/* Gaps are told where the step began: what has moved since is added where they are asked for. */
+double live_moved_gap(const live *w, const live_contact *c, const live_point *p) {
+    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    const live_velocity *ma = &w->moved[c->a + 1], *mb = &w->moved[c->b + 1];
+    vec3 ra = quat_rotate(a->rotation, p->on_a), rb = quat_rotate(b->rotation, p->on_b);
+    vec3 da = vec3_add(live_vec3(ma->v), vec3_cross(live_vec3(ma->w), ra));
+    vec3 db = vec3_add(live_vec3(mb->v), vec3_cross(live_vec3(mb->w), rb));
+    return vec3_dot(c->normal, vec3_sub(da, db));
+}
+
+void live_take_back(const live *w, live_contact *c) {
+    for (int i = 0; i < c->count; i++) c->points[i].gap -= live_moved_gap(w, c, &c->points[i]);
 }
 
 static void refresh(live *w, live_batch *batch) {
@@ -50,9 +45,9 @@ static void refresh(live *w, live_batch *batch) {
         live_contact *c = &w->contacts.data[batch->contact[k]];
         live_keep_impulses(batch, k, c);
         if (!has_turned(w, batch->a[k], batch->b[k]) || !live_collide_again(w, c)) live_place_again(w, c);
+        live_take_back(w, c);
     }
     live_prepare_batch(w, batch);
-    take_back(w, batch);
 }
 
 void live_refresh(live *w, int first, int end) {

@@ -38,6 +38,12 @@ enum { SPINS = 2000, TURNS_PER_STEP = 4096 };
 
 /* ---- bodies */
 
+static void shift(live *w, int slot, lanes by) {
+    motion *m = &w->motions[slot - 1];
+    m->center = vec3_add(m->center, live_vec3(by));
+    w->moved[slot].v += by;
+}
+
 /* v + h a, and what the contacts are going to do again. */
 static void integrate_velocity(live *w, int slot, bool first) {
     if (!w->movable[slot]) return;
@@ -59,6 +65,8 @@ static void integrate_velocity(live *w, int slot, bool first) {
         angular =
             vec3_axpy(angular, h, body_apply(&b->inertia, w->motions[slot - 1].rotation, torque).angular);
     }
+    /* a body in free flight stays on its parabola:  x1 = x0 + h (v0 + v1) / 2 */
+    if (w->flies[slot]) shift(w, slot, -0.5 * h * (live_lanes(linear) - v->v));
     v->v = live_lanes(linear), v->w = live_lanes(angular);
     w->before[slot] = *v;
     if (!first && !w->in_direct[slot - 1]) v->v += w->warmth[slot].v, v->w += w->warmth[slot].w;
@@ -102,6 +110,18 @@ static void turn_freely(const body_inertia *body, bool simple, double h, quat *r
     *spin = quat_rotate(q, mat3_mul_vec(body->inverse_inertia, y));
 }
 
+/* What an impact within the sub-step did too soon. */
+static void take_back(live *w, int slot) {
+    spatial *late = &w->late[slot];
+    if (vec3_length2(late->linear) == 0 && vec3_length2(late->angular) == 0) return;
+    motion *m = &w->motions[slot - 1];
+    vec3 u = vec3_scale(late->angular, 0.5);
+    m->rotation = quat_unit(quat_mul((quat){1, u.x, u.y, u.z}, m->rotation));
+    w->moved[slot].w += live_lanes(late->angular);
+    shift(w, slot, live_lanes(late->linear));
+    *late = (spatial){{0, 0, 0}, {0, 0, 0}};
+}
+
 static void integrate_position(live *w, int slot) {
     if (slot == 0) return;
     const live_body *b = &w->body[slot - 1];
@@ -111,6 +131,7 @@ static void integrate_position(live *w, int slot) {
     d->v += w->h * v->v, d->w += w->h * v->w;
     live_note_turn(w, slot);
     m->center = vec3_axpy(m->center, w->h, live_vec3(v->v));
+    take_back(w, slot);
     vec3 spin = live_vec3(v->w);
     turn_freely(&b->inertia, b->spherical, w->h, &m->rotation, &spin);
     if (!w->movable[slot]) return;
