@@ -1,5 +1,6 @@
 -- Like a gomboc: wherever it is put down, it comes back to its one stable place.
--- What to see: an egg with its mass low (a gomboc is of one density); rolling friction takes the energy of the rocking.
+-- What to see: an egg with its mass low; rolling friction takes the energy of the rocking.  A true gomboc is of one density: the
+-- closed form of Varkonyi and Domokos (2006) has its two places only where it is a sphere to 1e-5, where nothing would be seen.
 -- Closed form: one stable place and one unstable, no third (counted by test_sim_scenes); at the end the centre of mass
 -- lies above the contact.
 world    { title = "one stable place", duration = 8, frame = 1/60 }
