@@ -37,6 +37,32 @@ static void remember_states(const group_system *s, const system_solution *sol, d
                              s->cones[k].along);
 }
 
+/* ---- memory of the forces */
+
+/* The unknowns of the forces before; false where there were none. */
+static bool recall_forces(const group_system *s, double *z) {
+    const group *g = s->g;
+    bool any = false;
+    for (int i = 0; i < s->count; i++) z[i] = 0;
+    for (int i = 0; i < g->contact_count; i++) {
+        const group_contact *c = &g->contacts[i];
+        if (s->normal_of[i] < 0) continue;
+        z[s->normal_of[i]] = fmax(vec3_dot(c->push, c->point.normal), 0);
+        any |= z[s->normal_of[i]] > 0;
+    }
+    for (int k = 0; k < s->cone_count; k++) {
+        const cone *law = &s->cones[k];
+        for (int i = 0; law->kind == CONE_FRICTION && law->mode == FRICTION_STICK && i < 2; i++)
+            z[law->first + i] = vec3_dot(g->contacts[law->contact].push, law->axis[i]);
+    }
+    return any;
+}
+
+static void remember_forces(const group *g, const contact_load *loads) {
+    for (int i = 0; i < g->contact_count; i++)
+        g->contacts[i].push = vec3_axpy(loads[i].friction, loads[i].normal, g->contacts[i].point.normal);
+}
+
 /* ---- loads */
 
 static void read_loads(const group_system *s, const system_solution *sol, const double *z,
@@ -153,8 +179,10 @@ static abut_status build_and_solve(group *g, const forces_config *config, const 
         abut_status status = system_build(g, &build, a, s, error);
         if (status != ABUT_OK) return status;
         *sol = (system_solution){.state = arena_alloc(a, (size_t)s->count + 1, 1)};
-        if (!sol->state) return fail_memory(error);
+        double *start = arena_alloc(a, (size_t)s->count + 1, sizeof(double));
+        if (!sol->state || !start) return fail_memory(error);
         recall_states(s, sol->state);
+        if (recall_forces(s, start)) sol->start = start;
         status = system_solve(s, config->tolerance, config->budget, scratch, sol, error);
         bool again =
             status == ABUT_OK && round < PRESSED_ROUNDS && face_pressed_changed(s, sol->z, a, &memory);
@@ -193,6 +221,8 @@ abut_status forces_solve(group *g, const forces_config *config, const group_scra
             remember_states(&s, &sol, config->tolerance);
             result->worst = config->no_margins ? -1 : worst_margin(loads, g->contact_count);
             if (result->worst >= 0) result->outcome = FORCES_CANNOT_STICK;
+            /* loads that are to be shown are of another kind: what is shown must not change the motion */
+            if (!config->distribute && worst_margin(loads, g->contact_count) < 0) remember_forces(g, loads);
         }
         if (result->outcome == FORCES_NO_FINITE_FORCE) result->worst = most_pushed(&s, &sol);
         if (result->outcome == FORCES_INCONSISTENT)

@@ -30,7 +30,7 @@ typedef struct group_contact {
     bool pressed; /* does not accelerate away: belongs to what is held */
     bool idle; /* pressed, but the last solution left its load to redundant others: not in the active set */
 
-    vec3 push; /* force on A of the last time step, newton: where the next one looks for its own */
+    vec3 push; /* force on A of the last solution inside all cones, newton: where the next one begins */
 
     /* anchor of a sticking point, for the projection: where the material points stood when it began to stick
      */

@@ -300,12 +300,15 @@ static bool slips(const modes *m, const modes_point *p) {
     return p->mode == FRICTION_SLIP && rate > NO_SLIP * m->scale;
 }
 
-static void write_modes(const modes *m, group *g) {
+static void write_modes(const modes *m, group *g, bool forces) {
     for (int i = 0; i < m->point_count; i++) {
         const modes_point *p = &m->points[i];
         group_contact *c = &g->contacts[p->contact];
         c->pressed = p->closed, c->idle = false;
+        if (forces) c->push = vec3_scale(c->point.normal, p->closed ? p->normal_force : 0);
         if (!p->law) continue;
+        for (int k = 0; forces && p->closed && k < 2; k++)
+            c->push = vec3_axpy(c->push, p->force[k], p->law->axis[k]);
         vec3 along = vec3_axpy(vec3_scale(p->law->axis[0], p->d[0]), p->d[1], p->law->axis[1]);
         if (!p->closed)
             coulomb_set_mode(c, CONE_FRICTION, FRICTION_FREE, vec3_zero());
@@ -330,7 +333,7 @@ abut_status modes_choose(group *g, const coulomb_config *config, const group_scr
                      scratch->arena, &m, found))
         return fail_memory(error);
     if (!*found) return ABUT_OK;
-    write_modes(&m, g);
+    write_modes(&m, g, config->build.level == SYSTEM_FORCES);
     size_t n = (size_t)system->count + 1;
     solution->z = m.z;
     solution->w = arena_alloc(scratch->arena, n, sizeof(double));

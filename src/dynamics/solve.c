@@ -167,7 +167,8 @@ enum { SMALL_SYSTEM = 100 };
  * *solved is false where that is left to the kernel.  False when memory is out. */
 static bool solve_states(states *t, arena *scratch, system_solution *sol, bool *solved) {
     bool few = !t->s->symmetric && t->s->count <= FEW_UNKNOWNS;
-    *solved = !few && states_solve(t, sol->state, sol->scale, sol->z);
+    const double *start = t->s->symmetric ? sol->start : NULL;
+    *solved = !few && states_solve(t, sol->state, sol->scale, start, sol->z);
     if (*solved || (t->s->symmetric && t->s->count > SMALL_SYSTEM)) return true;
     *solved = true;
     arena_mark mark = arena_save(scratch);

@@ -35,13 +35,14 @@ bool states_make(const group_system *s, arena *scratch, states *out) {
     return coupled_make(out->space.dimension / BLOCK_SIDE, out->rows, s->count, scratch, &out->equations);
 }
 
-bool states_solve(states *t, const uint8_t *state, double scale, double *z) {
+bool states_solve(states *t, const uint8_t *state, double scale, const double *start, double *z) {
     const group_system *s = t->s;
     memset(t->equations.y, 0, (size_t)t->space.dimension * sizeof(double));
     for (int i = 0; i < s->count; i++) {
         coupled_row *r = &t->rows[i];
         r->holds = state[i] == ABUT_LCP_FREE;
-        r->z = r->holds ? 0 : state[i] == ABUT_LCP_AT_LOWER ? s->lo[i] : s->hi[i];
+        r->z = state[i] == ABUT_LCP_AT_LOWER ? s->lo[i] : s->hi[i];
+        if (r->holds) r->z = start ? start[i] : 0;
     }
     if (!coupled_solve(&t->equations, scale)) return false;
     for (int i = 0; i < s->count; i++) z[i] = t->rows[i].z;

@@ -18,8 +18,8 @@ typedef struct states {
 /* False when memory is out. */
 bool states_make(const group_system *s, arena *scratch, states *out);
 
-/* z with w = 0 on the free unknowns, the others at their bounds.  False: rows that depend on each other
- * contradict, or nearly, and z is not written. */
-bool states_solve(states *t, const uint8_t *state, double scale, double *z);
+/* z with w = 0 on the free unknowns, the others at their bounds; where z is open it stays near `start` (NULL:
+ * zero).  False: rows that depend on each other contradict, or nearly, and z is not written. */
+bool states_solve(states *t, const uint8_t *state, double scale, const double *start, double *z);
 
 #endif

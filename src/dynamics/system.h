@@ -109,6 +109,9 @@ typedef enum system_outcome {
 } system_outcome;
 
 typedef struct system_solution {
+    const double
+        *start; /* z of another solution that is near, or NULL: where forces are open they stay near it
+                   (of symmetric systems only: with slip the motion hangs on how loads are shared) */
     double *z, *w;
     uint8_t *state; /* abut_lcp_state of each unknown: read as a first guess, written */
     spatial *x;
