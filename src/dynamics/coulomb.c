@@ -41,7 +41,10 @@ static abut_status evaluate(trial *t, abut_error *error) {
     if (status != ABUT_OK) return status;
     *t->sol =
         (system_solution){.state = arena_alloc(a, (size_t)t->s->count + 1, 1), .pivots = t->sol->pivots};
-    if (!t->sol->state) return fail_memory(error);
+    double *start = arena_alloc(a, (size_t)t->s->count + 1, sizeof(double));
+    if (!t->sol->state || !start) return fail_memory(error);
+    bool forces = t->config->build.level == SYSTEM_FORCES;
+    if (forces && states_recall_forces(t->s, start)) t->sol->start = start;
     for (int i = 0; i < t->g->contact_count; i++)
         if (t->s->normal_of[i] >= 0)
             t->sol->state[t->s->normal_of[i]] =

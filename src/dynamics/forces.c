@@ -4,7 +4,11 @@
 #include "abut/complementarity.h"
 #include "dynamics/coulomb.h"
 #include "dynamics/face.h"
+#include "dynamics/modes.h"
 #include "dynamics/share.h"
+
+/* Sticking points above which coulomb_choose begins with Newton's method on the modes. */
+enum { MANY_CONES = 8 };
 
 forces_config forces_default_config(void) { return (forces_config){.slip_speed = 1e-9, .tolerance = 1e-9}; }
 
@@ -38,25 +42,6 @@ static void remember_states(const group_system *s, const system_solution *sol, d
 }
 
 /* ---- memory of the forces */
-
-/* The unknowns of the forces before; false where there were none. */
-static bool recall_forces(const group_system *s, double *z) {
-    const group *g = s->g;
-    bool any = false;
-    for (int i = 0; i < s->count; i++) z[i] = 0;
-    for (int i = 0; i < g->contact_count; i++) {
-        const group_contact *c = &g->contacts[i];
-        if (s->normal_of[i] < 0) continue;
-        z[s->normal_of[i]] = fmax(vec3_dot(c->push, c->point.normal), 0);
-        any |= z[s->normal_of[i]] > 0;
-    }
-    for (int k = 0; k < s->cone_count; k++) {
-        const cone *law = &s->cones[k];
-        for (int i = 0; law->kind == CONE_FRICTION && law->mode == FRICTION_STICK && i < 2; i++)
-            z[law->first + i] = vec3_dot(g->contacts[law->contact].push, law->axis[i]);
-    }
-    return any;
-}
 
 static void remember_forces(const group *g, const contact_load *loads) {
     for (int i = 0; i < g->contact_count; i++)
@@ -120,6 +105,11 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     bool memory = true;
     memcpy(z, sol->z, (size_t)s->count * sizeof(double));
     if (!config->distribute && (config->no_margins || smallest_margin(s, z) >= 0)) return ABUT_OK;
+    if (!config->distribute && s->cone_count > MANY_CONES) { /* by the rule that forces_choose decides with */
+        bool known, stick;
+        if (!modes_share(s, sol->z, scratch, z, &known, &stick)) return fail_memory(error);
+        if (known) return ABUT_OK;
+    }
     if (!dense_begin(s, scratch, &d)) return fail_memory(error);
     double margin = share_margin(&d, sol, config->tolerance, scratch, z, &memory);
     if (!memory) return fail_memory(error);
@@ -182,7 +172,7 @@ static abut_status build_and_solve(group *g, const forces_config *config, const 
         double *start = arena_alloc(a, (size_t)s->count + 1, sizeof(double));
         if (!sol->state || !start) return fail_memory(error);
         recall_states(s, sol->state);
-        if (recall_forces(s, start)) sol->start = start;
+        if (states_recall_forces(s, start)) sol->start = start;
         status = system_solve(s, config->tolerance, config->budget, scratch, sol, error);
         bool again =
             status == ABUT_OK && round < PRESSED_ROUNDS && face_pressed_changed(s, sol->z, a, &memory);

@@ -270,11 +270,14 @@ bool modes_solve(const group_system *s, const bool *candidate, const double *sta
     if (!make_points(s, candidate, scratch, out)) return false;
     out->t.equations.slight = fmax(1e-6, 1e5 * accuracy);
     out->scale = scale_of(s);
-    if (start)
+    if (start) {
         sweep(out, 0, start);
-    else
+        *found = newton(out, FIRST_STEPS);
+    }
+    if (!start || (!*found && effort == MODES_ALL_STARTS)) {
         begin(out);
-    *found = newton(out, FIRST_STEPS);
+        *found = newton(out, FIRST_STEPS);
+    }
     for (int k = 0; k < STARTS && !*found && effort == MODES_ALL_STARTS; k++) {
         sweep(out, sweeps_of_start[k], NULL);
         *found = newton(out, FIRST_STEPS);
@@ -319,6 +322,18 @@ static void write_modes(const modes *m, group *g, bool forces) {
     }
 }
 
+bool modes_share(const group_system *s, const double *start, arena *scratch, double *z, bool *found,
+                 bool *stick) {
+    modes m;
+    *stick = false;
+    if (!modes_solve(s, NULL, start, MODES_ONE_START, 1e-11, scratch, &m, found)) return false;
+    if (!*found) return true;
+    *stick = true;
+    for (int i = 0; i < m.point_count; i++) *stick &= !m.points[i].law || !slips(&m, &m.points[i]);
+    if (*stick) memcpy(z, m.z, (size_t)s->count * sizeof(double));
+    return true;
+}
+
 abut_status modes_choose(group *g, const coulomb_config *config, const group_scratch *scratch,
                          group_system *system, system_solution *solution, bool *found, abut_error *error) {
     modes m;
@@ -329,11 +344,15 @@ abut_status modes_choose(group *g, const coulomb_config *config, const group_scr
                 coulomb_set_mode(&g->contacts[i], (cone_kind)k, FRICTION_STICK, vec3_zero());
     abut_status status = system_build(g, &config->build, scratch->arena, system, error);
     if (status != ABUT_OK) return status;
-    if (!modes_solve(system, config->candidate, NULL, MODES_ALL_STARTS, fmin(config->tolerance, 1e-11),
-                     scratch->arena, &m, found))
+    bool forces = config->build.level == SYSTEM_FORCES;
+    double *start = arena_alloc(scratch->arena, (size_t)system->count + 1, sizeof(double));
+    if (!start) return fail_memory(error);
+    bool near = forces && states_recall_forces(system, start);
+    if (!modes_solve(system, config->candidate, near ? start : NULL, MODES_ALL_STARTS,
+                     fmin(config->tolerance, 1e-11), scratch->arena, &m, found))
         return fail_memory(error);
     if (!*found) return ABUT_OK;
-    write_modes(&m, g, config->build.level == SYSTEM_FORCES);
+    write_modes(&m, g, forces);
     size_t n = (size_t)system->count + 1;
     solution->z = m.z;
     solution->w = arena_alloc(scratch->arena, n, sizeof(double));

@@ -48,6 +48,11 @@ typedef enum modes_effort { MODES_ONE_START, MODES_ALL_STARTS } modes_effort;
 bool modes_solve(const group_system *s, const bool *candidate, const double *start, modes_effort effort,
                  double accuracy, arena *scratch, modes *out, bool *found);
 
+/* Whether all sticking cones of the system can stick, from forces that hold them: *stick, and z inside the
+ * cones; *found is false where that is not known.  False when memory is out. */
+bool modes_share(const group_system *s, const double *start, arena *scratch, double *z, bool *found,
+                 bool *stick);
+
 /* As cones_choose: modes, directions and `pressed` of the contacts, the solution. */
 abut_status modes_choose(group *g, const coulomb_config *config, const group_scratch *scratch,
                          group_system *system, system_solution *solution, bool *found, abut_error *error);

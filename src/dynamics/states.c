@@ -48,3 +48,21 @@ bool states_solve(states *t, const uint8_t *state, double scale, const double *s
     for (int i = 0; i < s->count; i++) z[i] = t->rows[i].z;
     return true;
 }
+
+bool states_recall_forces(const group_system *s, double *z) {
+    const group *g = s->g;
+    bool any = false;
+    for (int i = 0; i < s->count; i++) z[i] = 0;
+    for (int i = 0; i < g->contact_count; i++) {
+        const group_contact *c = &g->contacts[i];
+        if (s->normal_of[i] < 0) continue;
+        z[s->normal_of[i]] = fmax(vec3_dot(c->push, c->point.normal), 0);
+        any |= z[s->normal_of[i]] > 0;
+    }
+    for (int k = 0; k < s->cone_count; k++) {
+        const cone *law = &s->cones[k];
+        for (int i = 0; law->kind == CONE_FRICTION && law->mode == FRICTION_STICK && i < 2; i++)
+            z[law->first + i] = vec3_dot(g->contacts[law->contact].push, law->axis[i]);
+    }
+    return any;
+}
