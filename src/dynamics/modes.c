@@ -322,6 +322,18 @@ static void write_modes(const modes *m, group *g, bool forces) {
     }
 }
 
+/* Friction of a lightly loaded point at the edge of its cone is as good as the largest loads are: beyond the
+ * edge by rounding, it goes back to it. */
+static void into_cones(const modes *m, double *z) {
+    for (int i = 0; i < m->point_count; i++) {
+        const modes_point *p = &m->points[i];
+        if (!p->law) continue;
+        double *t = z + p->law->first, bound = p->law->stick * fmax(z[p->normal], 0);
+        double size = sqrt(t[0] * t[0] + t[1] * t[1]);
+        for (int k = 0; k < 2 && size > bound; k++) t[k] *= bound / size;
+    }
+}
+
 bool modes_share(const group_system *s, const double *start, arena *scratch, double *z, bool *found,
                  bool *stick) {
     modes m;
@@ -330,7 +342,9 @@ bool modes_share(const group_system *s, const double *start, arena *scratch, dou
     if (!*found) return true;
     *stick = true;
     for (int i = 0; i < m.point_count; i++) *stick &= !m.points[i].law || !slips(&m, &m.points[i]);
-    if (*stick) memcpy(z, m.z, (size_t)s->count * sizeof(double));
+    if (!*stick) return true;
+    memcpy(z, m.z, (size_t)s->count * sizeof(double));
+    into_cones(&m, z);
     return true;
 }
 
