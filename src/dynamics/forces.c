@@ -106,8 +106,10 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     memcpy(z, sol->z, (size_t)s->count * sizeof(double));
     if (!config->distribute && (config->no_margins || smallest_margin(s, z) >= 0)) return ABUT_OK;
     if (!config->distribute && s->cone_count > MANY_CONES) { /* by the rule that forces_choose decides with */
-        bool known, stick;
-        if (!modes_share(s, sol->z, scratch, z, &known, &stick)) return fail_memory(error);
+        bool known;
+        if (!modes_share(s, sol->start ? sol->start : sol->z, scratch, z, &known) ||
+            (!known && sol->start && !modes_share(s, sol->z, scratch, z, &known)))
+            return fail_memory(error);
         if (known) return ABUT_OK;
     }
     if (!dense_begin(s, scratch, &d)) return fail_memory(error);

@@ -334,15 +334,12 @@ static void into_cones(const modes *m, double *z) {
     }
 }
 
-bool modes_share(const group_system *s, const double *start, arena *scratch, double *z, bool *found,
-                 bool *stick) {
+bool modes_share(const group_system *s, const double *start, arena *scratch, double *z, bool *found) {
     modes m;
-    *stick = false;
     if (!modes_solve(s, NULL, start, MODES_ONE_START, 1e-11, scratch, &m, found)) return false;
     if (!*found) return true;
-    *stick = true;
-    for (int i = 0; i < m.point_count; i++) *stick &= !m.points[i].law || !slips(&m, &m.points[i]);
-    if (!*stick) return true;
+    for (int i = 0; i < m.point_count; i++)
+        if (m.points[i].law && slips(&m, &m.points[i])) return true;
     memcpy(z, m.z, (size_t)s->count * sizeof(double));
     into_cones(&m, z);
     return true;

@@ -48,10 +48,9 @@ typedef enum modes_effort { MODES_ONE_START, MODES_ALL_STARTS } modes_effort;
 bool modes_solve(const group_system *s, const bool *candidate, const double *start, modes_effort effort,
                  double accuracy, arena *scratch, modes *out, bool *found);
 
-/* Whether all sticking cones of the system can stick, from forces that hold them: *stick, and z inside the
- * cones; *found is false where that is not known.  False when memory is out. */
-bool modes_share(const group_system *s, const double *start, arena *scratch, double *z, bool *found,
-                 bool *stick);
+/* Loads inside the cones of all that sticks, from forces that may not be: z stays where there are none.
+ * *found is false where it is not known whether there are.  False when memory is out. */
+bool modes_share(const group_system *s, const double *start, arena *scratch, double *z, bool *found);
 
 /* As cones_choose: modes, directions and `pressed` of the contacts, the solution. */
 abut_status modes_choose(group *g, const coulomb_config *config, const group_scratch *scratch,
