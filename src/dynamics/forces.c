@@ -104,16 +104,16 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     dense d;
     bool memory = true;
     memcpy(z, sol->z, (size_t)s->count * sizeof(double));
-    if (!config->distribute && (config->no_margins || smallest_margin(s, z) >= 0)) return ABUT_OK;
-    if (!config->distribute && s->cone_count > MANY_CONES) { /* by the rule that forces_choose decides with */
-        bool known;
-        if (!modes_share(s, sol->start ? sol->start : sol->z, scratch, z, &known) ||
-            (!known && sol->start && !modes_share(s, sol->z, scratch, z, &known)))
-            return fail_memory(error);
-        if (known) return ABUT_OK;
-    }
+    bool inside = smallest_margin(s, z) >= 0, known = inside;
+    if (!config->distribute && (config->no_margins || inside)) return ABUT_OK;
+    if (!known && s->cone_count > MANY_CONES && /* by the rule that forces_choose decides with */
+        (!modes_share(s, sol->start ? sol->start : sol->z, scratch, z, &known) ||
+         (!known && sol->start && !modes_share(s, sol->z, scratch, z, &known))))
+        return fail_memory(error);
+    if (known && !config->distribute) return ABUT_OK;
     if (!dense_begin(s, scratch, &d)) return fail_memory(error);
-    double margin = share_margin(&d, sol, config->tolerance, scratch, z, &memory);
+    double margin =
+        known ? smallest_margin(s, z) : share_margin(&d, sol, config->tolerance, scratch, z, &memory);
     if (!memory) return fail_memory(error);
     if (!config->distribute) return ABUT_OK;
     double *least = arena_alloc(scratch, (size_t)s->count + 1, sizeof(double));
