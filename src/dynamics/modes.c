@@ -211,7 +211,8 @@ static void give_forces(modes *m, const double *z) {
         p->normal_force = z ? fmax(z[p->normal], 0) : 0;
         for (int k = 0; k < 2; k++) p->force[k] = z && p->law ? z[p->law->first + k] : 0;
     }
-    for (int i = 0; i < rows; i++) m->t.rows[i].z = fmin(fmax(z ? z[i] : 0, m->t.s->lo[i]), m->t.s->hi[i]);
+    for (int i = 0; i < m->t.s->count; i++) m->t.rows[i].holds = true, m->t.rows[i].z = z ? z[i] : 0;
+    for (int i = 0; i < rows; i++) m->t.rows[i].z = fmin(fmax(m->t.rows[i].z, m->t.s->lo[i]), m->t.s->hi[i]);
 }
 
 /* Sweeps from the given forces, and the modes that they lead to. */
@@ -282,12 +283,11 @@ bool modes_solve(const group_system *s, const bool *candidate, const double *sta
         sweep(out, sweeps_of_start[k], NULL);
         *found = newton(out, FIRST_STEPS);
     }
-    int rows = out->point_count > 0 ? out->points[0].normal : s->count;
-    for (int i = 0; i < rows; i++) out->z[i] = out->t.rows[i].z;
+    for (int i = 0; i < s->count; i++) out->z[i] = out->t.rows[i].z;
     for (int i = 0; i < out->point_count; i++) {
         const modes_point *p = &out->points[i];
         out->z[p->normal] = p->closed ? p->normal_force : 0;
-        for (int k = 0; p->law && p->closed && k < 2; k++) out->z[p->law->first + k] = p->force[k];
+        for (int k = 0; p->law && k < 2; k++) out->z[p->law->first + k] = p->closed ? p->force[k] : 0;
     }
     return true;
 }
