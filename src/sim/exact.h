@@ -363,7 +363,8 @@ abut_status exact_correct_positions(exact *x, double time, abut_error *error);
 /* Counts a step of the exact clock that moved time by `advanced`; true when the group is to be stepped. */
 bool exact_storm_counts(exact *x, double advanced);
 void exact_storm_begin(exact *x);
-abut_status exact_time_step(exact *x, abut_error *error);
+/* *rests: neither before nor after the step did anything move that it can tell from rest. */
+abut_status exact_time_step(exact *x, bool *rests, abut_error *error);
 
 /* ---- exact_time_step.c */
 typedef struct exact_impulses {
@@ -388,6 +389,8 @@ double exact_impulse_loss(const exact *x, const exact_impulses *j, const twist *
 
 /* ---- exact_loop.c */
 void exact_measure_speed(exact *x);
+/* Whether anything moves faster than `slow`, or will for other reasons than forces. */
+bool exact_moves(const exact *x, double slow);
 /* Near pairs that say what a touch of the set says (the same place, the same normal) are marked, so that the
  * search for new contacts leaves them alone.  `evaluated`: gap, place and normal are those of the placed
  * state already (exact_update_touches), only the rates are not. */

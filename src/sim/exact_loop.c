@@ -276,31 +276,37 @@ abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *er
 
 /* ---- rest */
 
+/* A body's speed where it is largest, of a twist about its centre. */
+static double surface_speed(const exact *x, int body, spatial v) {
+    double r = x->model->bodies[x->bodies[body]].shape.radius;
+    return vec3_length(v.linear) + (isfinite(r) ? r : x->model->size) * vec3_length(v.angular);
+}
+
+bool exact_moves(const exact *x, double slow) {
+    if (x->timed) return true;
+    for (int64_t i = 0; i < x->touches.count; i++)
+        if (x->touches.data[i].made_at > x->end) return true;
+    for (int i = 0; i < x->movable; i++)
+        if (surface_speed(x, i, x->motions[i].velocity) > slow) return true;
+    for (int i = x->movable; i < x->count; i++)
+        if (x->model->bodies[x->bodies[i]].kinematic) return true;
+    return false;
+}
+
 /* Nothing moves, nothing accelerates, no load changes with time: the next event comes from outside. */
 static bool at_rest(const exact *x) {
-    if (x->timed) return false;
-    for (int64_t i = 0; i < x->touches.count; i++)
-        if (x->touches.data[i].made_at > x->end) return false;
-    double slow = 1e-9 * sqrt(x->model->size * (1e-3 + vec3_length(x->model->world.gravity)));
-    double weak = 1e-9 * (1e-3 + vec3_length(x->model->world.gravity));
-    for (int i = 0; i < x->movable; i++) {
-        double r = x->model->bodies[x->bodies[i]].shape.radius;
-        if (!isfinite(r)) r = x->model->size;
-        if (vec3_length(x->motions[i].velocity.linear) + r * vec3_length(x->motions[i].velocity.angular) >
-            slow)
-            return false;
-        if (vec3_length(x->accelerations[i].linear) + r * vec3_length(x->accelerations[i].angular) > weak)
-            return false;
-    }
-    for (int i = x->movable; i < x->count; i++)
-        if (x->model->bodies[x->bodies[i]].kinematic) return false;
+    double gravity = 1e-3 + vec3_length(x->model->world.gravity);
+    if (exact_moves(x, 1e-9 * sqrt(x->model->size * gravity))) return false;
+    for (int i = 0; i < x->movable; i++)
+        if (surface_speed(x, i, x->accelerations[i]) > 1e-9 * gravity) return false;
     return true;
 }
 
 /* Bodies that rest are marked by their step hint, so that the next frame need not look at a group that
  * nothing has joined. */
 static abut_status hold(exact *x, abut_error *error) {
-    for (int i = 0; i < x->movable; i++) x->motions[i].velocity = (twist){vec3_zero(), vec3_zero()};
+    for (int i = 0; i < x->movable; i++)
+        x->motions[i].velocity = x->accelerations[i] = (twist){vec3_zero(), vec3_zero()};
     x->time = x->end;
     x->pace.hint = PACE_RESTS;
     return exact_tell_made(x, x->end, error);
@@ -463,7 +469,9 @@ abut_status exact_advance(exact *x, abut_error *error) {
     if (status == ABUT_OK && !resumes && !stepping) status = settle(x, !x->run->started, nothing, error);
     while (status == ABUT_OK && x->time < x->end) {
         if (x->pace.steps_left > 0) {
-            status = exact_time_step(x, error);
+            bool rests;
+            status = exact_time_step(x, &rests, error);
+            if (status == ABUT_OK && rests) return hold(x, error);
             if (status == ABUT_OK && x->pace.steps_left == 0) status = settle(x, false, nothing, error);
             continue;
         }

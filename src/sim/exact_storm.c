@@ -133,9 +133,13 @@ static abut_status try_step(exact *x, double *h, const before_step *b, exact_flo
     return status == ABUT_OK ? exact_push_out(x, error) : status;
 }
 
+/* Speeds that a step of h cannot tell from rest: its problem is solved to 1e-9 of the largest rates, which at
+ * rest are h g; ten times that. */
+static double still_speed(const exact *x, double h) { return 1e-8 * h * applied_acceleration(x); }
+
 /* A step is made anew with half its length while it leaves an overlap: what a straight path does to gaps that
  * turn falls with the square of its length. */
-abut_status exact_time_step(exact *x, abut_error *error) {
+abut_status exact_time_step(exact *x, bool *rests, abut_error *error) {
     double start = x->time, powers[2];
     abut_status status = exact_drop_degenerate(x, error);
     if (status == ABUT_OK)
@@ -148,7 +152,8 @@ abut_status exact_time_step(exact *x, abut_error *error) {
     pair_marks known; /* before points that may close within the step join */
     before_step b;
     if (!exact_mark_pairs(x, &known) || !save(x, &b)) return fail_memory(error);
-    double energy = exact_energy(x);
+    double energy = exact_energy(x), still = still_speed(x, h);
+    *rests = !exact_moves(x, still);
     exact_pack(x, x->y);
     exact_flow flow;
     for (int halvings = 0; status == ABUT_OK; halvings++) {
@@ -170,6 +175,8 @@ abut_status exact_time_step(exact *x, abut_error *error) {
     status = exact_settle_step(x, &known, error);
     arena_restore(x->arena, outer);
     x->deep = 0;
+    *rests = *rests && status == ABUT_OK && !exact_moves(x, still);
+    if (*rests) x->pace.steps_left = 0; /* its impulses are loads that hold the group */
     if (x->pace.steps_left <= 0) x->pace.steps_left = 0, x->pace.calm_since = x->time;
     return status;
 }

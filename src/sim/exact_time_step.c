@@ -87,6 +87,15 @@ static void remember_forces(exact *x, const exact_impulses *j, double h) {
     }
 }
 
+/* By the velocities at the end of the step. */
+static void set_mode(const exact *x, group_contact *c) {
+    vec3 u = contact_slip(&c->point, &x->motions[c->a], &x->motions[c->b]);
+    u = vec3_axpy(u, -vec3_dot(u, c->point.normal), c->point.normal);
+    double speed = vec3_length(u);
+    c->mode = speed > 1e-9 * (1 + x->speed) ? FRICTION_SLIP : FRICTION_STICK;
+    if (c->mode == FRICTION_SLIP) c->slip_along = vec3_scale(u, 1 / speed);
+}
+
 /* Modes for the projection and for the exact clock to start from: what neither stands open nor separates is
  * pressed (the multipliers of an interior-point method are never quite zero). */
 static void remember_modes(exact *x, const exact_impulses *j) {
@@ -95,7 +104,7 @@ static void remember_modes(exact *x, const exact_impulses *j) {
         double rate = exact_gap_rate(x, c->a, c->b, &c->point) + j->offsets[i];
         c->pressed = rate <= 1e-3 * x->model->tolerance.rest_speed;
         c->anchored = false;
-        if (c->mode != FRICTION_FREE) c->mode = FRICTION_SLIP;
+        if (c->mode != FRICTION_FREE) set_mode(x, c);
         x->loads.data[i] = (contact_load){.normal = 0, .margin = 1};
     }
 }
