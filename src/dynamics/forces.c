@@ -170,7 +170,7 @@ static abut_status build_and_solve(group *g, const forces_config *config, const 
         bool memory = true;
         abut_status status = system_build(g, &build, a, s, error);
         if (status != ABUT_OK) return status;
-        *sol = (system_solution){.state = arena_alloc(a, (size_t)s->count + 1, 1)};
+        *sol = (system_solution){.state = arena_alloc(a, (size_t)s->count + 1, 1), .trial = config->trial};
         double *start = arena_alloc(a, (size_t)s->count + 1, sizeof(double));
         if (!sol->state || !start) return fail_memory(error);
         recall_states(s, sol->state);
@@ -198,8 +198,10 @@ abut_status forces_solve(group *g, const forces_config *config, const group_scra
         determined = arena_alloc(a, (size_t)s.count + 1, 1);
         if (!z || !determined) status = fail_memory(error);
     }
-    if (status == ABUT_OK) status = distribute(&s, &sol, config, a, z, determined, error);
-    if (status == ABUT_OK) {
+    bool refused = config->trial && sol.outcome == SYSTEM_BUDGET;
+    if (refused) result->outcome = FORCES_BUDGET;
+    if (status == ABUT_OK && !refused) status = distribute(&s, &sol, config, a, z, determined, error);
+    if (status == ABUT_OK && !refused) {
         *result = (forces_result){.outcome = outcome_of(sol.outcome),
                                   .residual = sol.residual,
                                   .unique = config->distribute,

@@ -52,9 +52,11 @@ typedef struct forces_config {
     double slip_speed; /* m/s: slower slip takes its direction from memory, and may stick: 1e-9 */
     double tolerance;  /* relative residual that is accepted: 1e-9 */
     int budget;        /* pivots and refinements; 0: from the size */
-    bool no_margins;   /* accelerations are all that is wanted: no search for forces inside all cones */
-    bool distribute;   /* also find least-norm forces and `determined` (for output; accelerations do not need
-                          it) */
+    bool trial; /* a state of the integrator that need not be: where rows contradict each other, as they do
+                   when a step is too long, the outcome is FORCES_BUDGET at once */
+    bool no_margins; /* accelerations are all that is wanted: no search for forces inside all cones */
+    bool distribute; /* also find least-norm forces and `determined` (for output; accelerations do not need
+                        it) */
 } forces_config;
 forces_config forces_default_config(void);
 

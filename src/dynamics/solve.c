@@ -169,7 +169,9 @@ static bool solve_states(states *t, arena *scratch, system_solution *sol, bool *
     bool few = !t->s->symmetric && t->s->count <= FEW_UNKNOWNS;
     const double *start = t->s->symmetric ? sol->start : NULL;
     *solved = !few && states_solve(t, sol->state, sol->scale, start, sol->z);
-    if (*solved || (t->s->symmetric && t->s->count > SMALL_SYSTEM)) return true;
+    bool refused = !*solved && !few && sol->trial && t->equations.left > t->equations.slight;
+    if (refused) sol->outcome = SYSTEM_BUDGET;
+    if (*solved || refused || (t->s->symmetric && t->s->count > SMALL_SYSTEM)) return true;
     *solved = true;
     arena_mark mark = arena_save(scratch);
     dense d;
@@ -322,6 +324,7 @@ static abut_status solve_with_slip(const group_system *s, double tolerance, int 
     bool memory = states_make(s, a, &t);
     int pivots = s->count < 60 ? 2 * s->count + 10 : 40;
     if (memory && pivot(&t, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
+    if (memory && sol->outcome == SYSTEM_BUDGET) return ABUT_OK;
     if (!memory || !dense_make(s, a, &d) || !dense_reduce(&d, a, &r)) return fail_memory(error);
     double *columns = projected_columns(&d, &r, a);
     if (!columns) return fail_memory(error);
@@ -347,6 +350,7 @@ static abut_status solve_symmetric(const group_system *s, double tolerance, int 
         bool memory = states_make(s, scratch->arena, &t);
         if (memory && pivot(&t, fmin(tolerance, 1e-10), 2, scratch->arena, out, &memory)) return ABUT_OK;
         if (!memory) return fail_memory(error);
+        if (out->outcome == SYSTEM_BUDGET) return ABUT_OK;
     }
     row_matrix a;
     abut_status status = row_assemble(s->rows, s->count, s->g->motions, s->g->inertias, s->g->body_count,

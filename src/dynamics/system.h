@@ -112,6 +112,8 @@ typedef struct system_solution {
     const double
         *start; /* z of another solution that is near, or NULL: where forces are open they stay near it
                    (of symmetric systems only: with slip the motion hangs on how loads are shared) */
+    bool
+        trial; /* of a state that need not be: rows that contradict each other end in SYSTEM_BUDGET at once */
     double *z, *w;
     uint8_t *state; /* abut_lcp_state of each unknown: read as a first guess, written */
     spatial *x;

@@ -278,6 +278,8 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
     forces_config config = forces_default_config();
     config.distribute = distribute;
     config.no_margins = x->integrating;
+    /* within a step, which can be shortened; hinges may contradict each other however short it is */
+    config.trial = x->integrating && time > x->time && x->row_count == 0;
     /* while integrating the direction of slip is ours (see above) */
     if (!choose) config.slip_speed = INFINITY;
     arena_mark mark = arena_save(x->arena);
@@ -287,6 +289,7 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
     if (status != ABUT_OK) return status;
     if (x->result.outcome == FORCES_INCONSISTENT)
         exact_note_contradiction(x, x->result.inconsistent_row, time);
+    if (config.trial && x->result.outcome == FORCES_BUDGET) return ABUT_FAILED;
     power p = {powers[0], powers[1]};
     constraint_power(x, &p);
     powers[0] = p.dissipated, powers[1] = p.work;
