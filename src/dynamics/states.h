@@ -22,7 +22,8 @@ bool states_make(const group_system *s, arena *scratch, states *out);
  * zero).  False: rows that depend on each other contradict, or nearly, and z is not written. */
 bool states_solve(states *t, const uint8_t *state, double scale, const double *start, double *z);
 
-/* The unknowns of the forces that the contacts remember (group_contact.push); false where they remember none.
+/* The unknowns of the forces that the contacts remember (group_contact.push); false where they remember none,
+ * or are few.
  */
 bool states_recall_forces(const group_system *s, double *z);
 
