@@ -7,9 +7,6 @@
 #include "dynamics/modes.h"
 #include "dynamics/share.h"
 
-/* Sticking points above which coulomb_choose begins with Newton's method on the modes. */
-enum { MANY_CONES = 8 };
-
 forces_config forces_default_config(void) { return (forces_config){.slip_speed = 1e-9, .tolerance = 1e-9}; }
 
 /* ---- memory of the active set */
@@ -106,7 +103,7 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     memcpy(z, sol->z, (size_t)s->count * sizeof(double));
     bool inside = smallest_margin(s, z) >= 0, known = inside;
     if (!config->distribute && (config->no_margins || inside)) return ABUT_OK;
-    if (!known && s->cone_count > MANY_CONES && /* by the rule that forces_choose decides with */
+    if (!known && s->count > STATES_SMALL && /* by the rule that forces_choose decides with */
         (!modes_share(s, sol->start ? sol->start : sol->z, scratch, z, &known) ||
          (!known && sol->start && !modes_share(s, sol->z, scratch, z, &known))))
         return fail_memory(error);

@@ -17,10 +17,6 @@ static double ease_of(const group *g, const row *r) {
     return ease;
 }
 
-/* Unknowns up to which forces are found from nothing: that is quick enough, and open loads then hang on the
- * state alone. */
-enum { FROM_NOTHING = 100 };
-
 bool states_make(const group_system *s, arena *scratch, states *out) {
     out->s = s;
     out->rows = arena_alloc(scratch, (size_t)s->count + 1, sizeof *out->rows);
@@ -56,7 +52,7 @@ bool states_solve(states *t, const uint8_t *state, double scale, const double *s
 bool states_recall_forces(const group_system *s, double *z) {
     const group *g = s->g;
     bool any = false;
-    if (s->count <= FROM_NOTHING) return false;
+    if (s->count <= STATES_SMALL) return false;
     for (int i = 0; i < s->count; i++) z[i] = 0;
     for (int i = 0; i < g->contact_count; i++) {
         const group_contact *c = &g->contacts[i];

@@ -15,6 +15,10 @@ typedef struct states {
     coupled equations;
 } states;
 
+/* Unknowns up to which forces are found from nothing: that is quick enough, and open loads then hang on the
+ * state alone. */
+enum { STATES_SMALL = 100 };
+
 /* False when memory is out. */
 bool states_make(const group_system *s, arena *scratch, states *out);
 
