@@ -106,15 +106,30 @@ static void set_walking(near_pair *pair, int rounds) {
     if (pair->b.kind == ELEMENT_PATCH) pair->b.branch = rounds;
 }
 
+/* Where Newton's method from far away finds nothing, or goes round in circles over the borders: down from the
+ * start, with every step lower than the one before, which ends at the place that is deepest or closest near
+ * it.  False for two patches, which have no such descent. */
+static bool go_down(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                    const motion *mb) {
+    bool first = pair->a.kind == ELEMENT_PATCH;
+    if (first && pair->b.kind == ELEMENT_PATCH) return false;
+    element *e = first ? &pair->a : &pair->b;
+    if (!smooth_descend((first ? a : b)->atlas, e, first ? ma : mb, first ? &pair->b : &pair->a,
+                        first ? mb : ma))
+        return false;
+    *(first ? &pair->fa.id : &pair->fb.id) = e->patch;
+    return true;
+}
+
 /* Over borders to where the place is; and, where it has ended there, down to the next (`descends`). */
-static bool follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
-                   const motion *mb, double slack, bool descends, contact_point *point, bool *faces,
-                   int *crossings) {
+static bool walk(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                 const motion *mb, double slack, bool descends, contact_point *point, bool *faces,
+                 int *crossings) {
     placed p;
-    bool ends = false;
+    bool ends = false, there = false;
     int descended = descends ? 0 : 1, left = PATCH_ROUNDS_OF_WALK;
     if (crossings) *crossings = 0;
-    for (int round = 0; round < CROSSINGS; round++) {
+    for (int round = 0; round < CROSSINGS && !there; round++) {
         set_walking(pair, left);
         if (left <= 0 || !evaluate(pair, a, ma, b, mb, slack, &p)) {
             set_walking(pair, 0);
@@ -131,12 +146,25 @@ static bool follow(near_pair *pair, const contact_shape *a, const motion *ma, co
             ends |= one<0, crossed += one> 0 ? one : 0;
         }
         if (crossings) *crossings += crossed;
-        if (ends || (crossed == 0 && (p.faces || descended++ || !descend(pair, a, ma, b, mb, 0)))) break;
+        there = ends || (crossed == 0 && (p.faces || descended++ || !descend(pair, a, ma, b, mb, 0)));
     }
     set_walking(pair, 0);
     *point = p.point;
     *faces = p.faces;
-    return true;
+    return there; /* or it goes round in circles */
+}
+
+static bool follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
+                   const motion *mb, double slack, bool descends, contact_point *point, bool *faces,
+                   int *crossings) {
+    near_pair start = *pair;
+    if (walk(pair, a, ma, b, mb, slack, descends, point, faces, crossings)) return true;
+    *pair = start;
+    if (!go_down(pair, a, ma, b, mb)) return false;
+    bool found = walk(pair, a, ma, b, mb, slack, descends, point, faces, crossings);
+    if (crossings && found && *crossings == 0)
+        *crossings = pair->fa.id != start.fa.id || pair->fb.id != start.fb.id;
+    return found;
 }
 
 bool smooth_follow(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,

@@ -71,6 +71,10 @@ static inline bool smooth_is_pair(const near_pair *pair) {
 }
 bool smooth_shapes_known(abut_shape_kind other);
 
+/* Whether every place that lies behind is an overlap, however deep: of a closed surface and a half-space, all
+ * of which is solid.  (Between other bodies their far sides are places, too.) */
+bool smooth_is_sunk_behind(const contact_shape *a, const contact_shape *b);
+
 /* The search for places ends here: places farther apart are on sides that look away from each other. */
 double smooth_reach_most(const contact_shape *a, const contact_shape *b);
 /* Appends the pairs that may be closer than reach, or the most; one for each place; `born`: only those in

@@ -39,7 +39,8 @@ static bool add(collector *c, near_pair pair) {
     if (!(smooth_is_pair(&pair) ? smooth_follow(&pair, a, ma, b, mb, 0, &p, &faces, NULL)
                                 : near_evaluate(&pair, a, ma, b, mb, 0, &p, NULL)))
         return true;
-    if (!(p.gap <= c->reach) || !(p.gap >= -fmax(c->reach, 0.25 * c->x->radius))) return true;
+    if (!(p.gap <= c->reach)) return true;
+    if (!(p.gap >= -fmax(c->reach, 0.25 * c->x->radius)) && !smooth_is_sunk_behind(a, b)) return true;
     double close = 1e-7 * c->x->radius;
     for (int64_t i = c->first; i < c->out->count; i++) {
         const near_pair *old = &c->out->data[i];
@@ -333,6 +334,11 @@ bool smooth_shapes_known(abut_shape_kind other) {
     return other == ABUT_SHAPE_NONE || other == ABUT_SHAPE_SURFACE || other == ABUT_SHAPE_HALFSPACE ||
            other == ABUT_SHAPE_SPHERE || other == ABUT_SHAPE_CAPSULE || other == ABUT_SHAPE_SOLID ||
            other == ABUT_SHAPE_ELLIPSOID || other == ABUT_SHAPE_CYLINDER || other == ABUT_SHAPE_CAVITY;
+}
+
+bool smooth_is_sunk_behind(const contact_shape *a, const contact_shape *b) {
+    const contact_shape *s = a->shape.kind == ABUT_SHAPE_HALFSPACE ? b : a, *other = s == a ? b : a;
+    return other->shape.kind == ABUT_SHAPE_HALFSPACE && s->atlas && abut_surface_is_closed(s->atlas);
 }
 
 double smooth_reach_most(const contact_shape *a, const contact_shape *b) {

@@ -239,6 +239,8 @@ void exact_count_moved(exact *x, double h);
 void exact_count_shift(exact *x, const spatial *shift);
 /* The place of a near pair at the placed state; on smooth surfaces, over the borders of patches. */
 bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces);
+/* A closed smooth surface and a half-space: what lies behind is an overlap, however deep. */
+bool exact_is_sunk(const exact *x, const exact_near *n);
 /* A place on a smooth surface is remembered where it is now. */
 void exact_near_move(const exact *x, exact_near *n);
 /* A line and something round; pairs of sharp edges are collected for all that they can turn to. */

@@ -95,8 +95,26 @@ static bool probe_slip(exact *x, int64_t item, double t, sample *s) {
     return true;
 }
 
+static bool is_smooth_gap(const exact *x, int64_t item, probe *f) {
+    return f == probe_gap && smooth_is_pair(&x->nears.data[item].pair);
+}
+
+/* A sample between a and b, at t if there is one: the place of smooth surfaces may not be found at some
+ * moment, and a gap that closes is not lost by that. */
+static bool probe_between(exact *x, int64_t item, probe *f, const sample *a, const sample *b, double t,
+                          sample *m) {
+    static const double parts[] = {0.5, 0.25, 0.75, 0.125, 0.875, 0.0625, 0.9375};
+    if (f(x, item, t, m)) return true;
+    for (int k = 0; k < COUNT_OF(parts) && is_smooth_gap(x, item, f); k++) {
+        double s = a->t + parts[k] * (b->t - a->t);
+        if (s > a->t && s < b->t && f(x, item, s, m)) return true;
+    }
+    return false;
+}
+
 /* The zero of g between a (g > 0) and b (g <= 0), by the Illinois variant of regula falsi with bisection as a
- * safeguard: to a width of rounding.  The answer is the side with g > 0 or zero, so that nothing overlaps. */
+ * safeguard: to a width of rounding.  The answer is the side with g > 0 or zero, so that nothing overlaps;
+ * where a place of smooth surfaces cannot be found between them it is a: the next step starts there. */
 static bool refine(exact *x, int64_t item, probe *f, sample a, sample b, sample *root) {
     double ga = a.g, gb = b.g;
     int side = 0;
@@ -107,7 +125,10 @@ static bool refine(exact *x, int64_t item, probe *f, sample a, sample b, sample 
         if (!(t > a.t && t < b.t)) t = a.t + width / 2;
         if (!(t > a.t && t < b.t)) break;
         sample m;
-        if (!f(x, item, t, &m)) return false;
+        if (!probe_between(x, item, f, &a, &b, t, &m)) {
+            *root = a;
+            return is_smooth_gap(x, item, f);
+        }
         if (m.g > 0) {
             a = m, ga = m.g;
             if (side == 1) gb /= 2;
@@ -167,7 +188,7 @@ static bool first_zero(exact *x, int64_t item, sample a, sample b, int depth, sa
     if (least > 0.5 * fmin(a.g, b.g) && depth < SUBDIVISIONS) return false;
     if (depth == 0 || where <= a.t || where >= b.t) where = middle;
     sample m;
-    if (depth == 0 || !probe_gap(x, item, where, &m)) return false;
+    if (depth == 0 || !probe_between(x, item, probe_gap, &a, &b, where, &m)) return false;
     if (m.g <= 0) return first_zero(x, item, a, m, depth - 1, root);
     if (fabs(m.g - least) <= 0.05 * m.g && m.g > 0)
         return false; /* the cubic is right, and stays above zero */
@@ -443,6 +464,8 @@ static void search_pair(exact *x, int64_t i, double t0, double end, exact_event 
     double deeper = -1e-3 * x->model->tolerance.touching;
     for (int k = 1; k <= n->pieces && best->time == before; k++) {
         bool fine = probe_gap(x, i, k < n->pieces ? t0 + (end - t0) * k / n->pieces : end, &b);
+        /* a place that is not found at this moment: the next piece begins where this one does */
+        if (!fine && known && smooth_is_pair(&n->pair)) continue;
         if (fine && known) search_piece(x, i, t0, a, b, best);
         /* a rim that lay flat has come to lean, and its deepest place is behind */
         if (fine && !known && b.g <= deeper && faces_at(x, i, b.t))

@@ -15,6 +15,10 @@ static const contact_shape *shape_of(const exact *x, int local) {
     return &x->model->bodies[x->bodies[local]].shape;
 }
 
+bool exact_is_sunk(const exact *x, const exact_near *n) {
+    return smooth_is_pair(&n->pair) && smooth_is_sunk_behind(shape_of(x, n->a), shape_of(x, n->b));
+}
+
 bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces) {
     bool both = true;
     if (smooth_is_pair(&n->pair)) {
@@ -119,7 +123,7 @@ static bool keep(exact *x, exact_near *n, double reach, double h) {
     if (!exact_know_near(x, n, &p))
         return exact_disc_is_rim(&n->pair); /* it lies flat, and may come to lean */
     if (p.gap > reach) return false;
-    return p.gap >= -fmax(reach, 4 * x->model->tolerance.touching) ||
+    return p.gap >= -fmax(reach, 4 * x->model->tolerance.touching) || exact_is_sunk(x, n) ||
            (exact_has_round_line(&n->pair) && is_beyond(x, n));
 }
 

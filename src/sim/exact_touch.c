@@ -99,7 +99,8 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
         int64_t old = find_touch(x, old_count, n);
         if (old < 0) old = exact_disc_before(x, old_count, n, &p);
         /* what touched and was left deeper (by a time step) still touches: it is pushed out, not forgotten */
-        if (p.gap < (old < 0 ? -4 * most - x->deep : -MOST_DEPTH * most)) continue;
+        double depth = old < 0 ? 4 * most + x->deep : MOST_DEPTH * most;
+        if (p.gap < -depth && !exact_is_sunk(x, n)) continue;
         if (old < 0 && p.gap > exact_touching_gap(x, generous, n->rate) + close) continue;
         /* the points of a rim carry it in time steps, which see where it leans at their start only */
         if (!exact_near_at(x, n, &p, &faces)) continue;

@@ -212,6 +212,84 @@ static void rates_are_those_of_finite_differences(void **state) {
     check_rates(make((abut_shape){.kind = ABUT_SHAPE_CAVITY, .radius = 2.9}));
 }
 
+static abut_surface *bowl_surface(void) {
+    abut_mesh *mesh = NULL;
+    abut_surface *surface = NULL;
+    abut_error error = {0};
+    abut_loop_options options = abut_default_loop_options();
+    options.form = ABUT_LOOP_SMOOTH;
+    if (abut_mesh_load(NULL, support_shared("meshes/cage/bowl3.obj"), &mesh, &error) != ABUT_OK ||
+        abut_surface_loop(NULL, mesh, &options, &surface, &error) != ABUT_OK)
+        fail_msg("%s", error.message);
+    abut_mesh_free(NULL, mesh);
+    return surface;
+}
+
+/* A bowl, whichever way it lies, apart from a half-space or sunk in it as deep as a hundred times its size:
+ * the deepest place is as deep as its support (found through the atlas, in another way). */
+static void a_sunk_bowl_is_found(void **state) {
+    (void)state;
+    abut_surface *surface = bowl_surface();
+    abut_surface_tree *tree = NULL;
+    assert_int_equal(abut_surface_tree_build(NULL, surface, &tree, NULL), ABUT_OK);
+    contact_shape bowl = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface}),
+                  half = make((abut_shape){.kind = ABUT_SHAPE_HALFSPACE, .normal = {0, 0, 1}});
+    const double gaps[] = {0.1, 0, -0.5, -2, -100};
+    for (int i = 0; i < 200; i++) {
+        motion m = anywhere(vec3_zero()), still = {.rotation = {1, 0, 0, 0}};
+        vec3 down = quat_unrotate(m.rotation, vec3_make(0, 0, -1));
+        m.center.z = abut_surface_support(surface, tree, down).distance + gaps[i % COUNT_OF(gaps)];
+        near_pair pair;
+        close_to(nearest(&bowl, &m, &half, &still, &pair).gap, gaps[i % COUNT_OF(gaps)], 1e-12 * bowl.radius);
+    }
+    contact_shape_free(NULL, &bowl);
+    abut_surface_tree_free(NULL, tree);
+    abut_surface_free(NULL, surface);
+}
+
+/* From any sample of it the search for the place against a plane ends at one: level, and said to face where
+ * the outside looks down and the second form is positive (not at saddles and summits). */
+static void a_place_is_found_from_any_start(void **state) {
+    (void)state;
+    abut_surface *surface = bowl_surface();
+    contact_shape bowl = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface}),
+                  half = make((abut_shape){.kind = ABUT_SHAPE_HALFSPACE, .normal = {0, 0, 1}});
+    const smooth_samples *all = bowl.smooth;
+    int faced = 0, tried = 0;
+    for (int i = 0; i < 50; i++) {
+        motion m = anywhere(vec3_zero()), still = {.rotation = {1, 0, 0, 0}};
+        for (int patch = 0; patch < all->patch_count; patch++)
+            for (int k = all->first[patch]; k < all->first[patch + 1]; k += 5) {
+                const smooth_sample *start = &all->samples[k];
+                near_pair pair = {.a = {.kind = ELEMENT_PATCH,
+                                        .p = vec3_neg(bowl.center),
+                                        .patch = patch,
+                                        .u = start->u,
+                                        .v = start->v},
+                                  .b = half.elements[0],
+                                  .fa = {FEATURE_SMOOTH, patch},
+                                  .fb = half.features[0],
+                                  .sign = 1};
+                contact_point p;
+                bool faces;
+                tried++;
+                if (!smooth_follow(&pair, &bowl, &m, &half, &still, 1e-6, &p, &faces, NULL))
+                    fail_msg("nothing found from patch %d (%g, %g)", patch, start->u, start->v);
+                faced += faces;
+                abut_partials at;
+                assert_true(abut_surface_evaluate(surface, pair.a.patch, pair.a.u, pair.a.v, 2, &at));
+                vec3 up = quat_unrotate(m.rotation, vec3_make(0, 0, 1)), n = vec3_cross(at.u, at.v);
+                close_to(fabs(vec3_dot(up, vec3_unit(n))), 1, 1e-12);
+                double uu = vec3_dot(up, at.uu), uv = vec3_dot(up, at.uv), vv = vec3_dot(up, at.vv);
+                assert_true(faces == (vec3_dot(up, n) < 0 && uu + vv > 0 && uu * vv > uv * uv));
+            }
+    }
+    print_message("%d of %d faced\n", faced, tried);
+    assert_true(faced > 0 && faced < tried);
+    contact_shape_free(NULL, &bowl);
+    abut_surface_free(NULL, surface);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sphere_of_patches_is_a_sphere),
@@ -219,6 +297,8 @@ int main(void) {
         cmocka_unit_test(two_spheres_of_patches),
         cmocka_unit_test(a_box_meets_it_with_face_edge_and_vertex),
         cmocka_unit_test(rates_are_those_of_finite_differences),
+        cmocka_unit_test(a_sunk_bowl_is_found),
+        cmocka_unit_test(a_place_is_found_from_any_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@ typedef struct thrown {
     abut_friction friction;
     double restitution;
     vec3 velocity, spin;
-    double energy; /* of the largest: what the balance may be off */
+    double energy; /* of the largest: what the balance may be off; errors of many steps add up */
+    quat rotation; /* at the start */
 } thrown;
 
 static abut_surface *load(const thrown *c) {
@@ -36,7 +37,7 @@ static abut_model *make(const thrown *c, const abut_surface *surface) {
     bodies[1].name = "body";
     bodies[1].shape = (abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface};
     bodies[1].position = (vec3){0, 0, 4 * c->scale};
-    bodies[1].rotation = quat_unit((quat){0.9, 0.3, 0.2, 0.1});
+    bodies[1].rotation = quat_unit(c->rotation);
     bodies[1].velocity = c->velocity, bodies[1].spin = c->spin;
     abut_world_def world = abut_default_world();
     world.bodies = bodies, world.body_count = 2;
@@ -88,17 +89,60 @@ static void throw(const thrown *c) {
 static void with_friction(void **state) {
     (void)state;
     static const thrown cases[] = {
-        {"meshes/cage/bowl3.obj", 0.05, 1, {0.3, 0.3, 0, 0}, 0.5, {0.5, 0.2, 0}, {2, 3, 0.3}, 1e-7},
-        {"meshes/cage/bowl6_flat.obj", 0.05, 1, {0.3, 0.3, 0, 0}, 0.5, {0.5, 0.2, 0}, {2, 3, 0.3}, 1e-7},
-        {"meshes/cage/lumpy_marble.obj", 0.03, 1, {0.5, 0.4, 0, 0}, 0.3, {0.4, 0.1, 0}, {5, 1, 0}, 1e-7},
+        {"meshes/cage/bowl3.obj",
+         0.05,
+         1,
+         {0.3, 0.3, 0, 0},
+         0.5,
+         {0.5, 0.2, 0},
+         {2, 3, 0.3},
+         1e-7,
+         {0.9, 0.3, 0.2, 0.1}},
+        {"meshes/cage/bowl6_flat.obj",
+         0.05,
+         1,
+         {0.3, 0.3, 0, 0},
+         0.5,
+         {0.5, 0.2, 0},
+         {2, 3, 0.3},
+         1e-7,
+         {0.9, 0.3, 0.2, 0.1}},
+        {"meshes/cage/lumpy_marble.obj",
+         0.03,
+         1,
+         {0.5, 0.4, 0, 0},
+         0.3,
+         {0.4, 0.1, 0},
+         {5, 1, 0},
+         1e-7,
+         {0.9, 0.3, 0.2, 0.1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) throw(&cases[i]);
 }
 
+/* Without friction they spin on for ever: within 10 s the place of contact runs over the borders of patches
+ * hundreds of times, flies up and comes down again. */
 static void without_friction(void **state) {
     (void)state;
     static const thrown cases[] = {
-        {"meshes/cage/bowl3.obj", 0.05, 2, {0, 0, 0, 0}, 0, {0.5, 0.2, 0}, {2, 3, 0.3}, 1e-7},
+        {"meshes/cage/bowl3.obj",
+         0.05,
+         10,
+         {0, 0, 0, 0},
+         0,
+         {0.5, 0.2, 0},
+         {2, 3, 0.3},
+         5e-7,
+         {0.9, 0.3, 0.2, 0.1}},
+        {"meshes/cage/bowl3.obj",
+         0.05,
+         10,
+         {0, 0, 0, 0},
+         0,
+         {0.5, 0.2, 0},
+         {2, 3, 0.3},
+         5e-7,
+         {0.7, 0.3, 0.2, 0.1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) throw(&cases[i]);
 }
