@@ -70,6 +70,17 @@ static void make_cylinder(contact_shape *s) {
         }
 }
 
+/* In the order of make_cylinder: rim and face of the lower end, of the upper end, mantle, points of both
+ * rims. */
+contact_feature contact_shape_named(const contact_shape *s, contact_feature f) {
+    enum { MANTLE = 4, LOWER_POINTS, UPPER_POINTS = LOWER_POINTS + SHAPE_RIM_POINTS };
+    if (s->shape.kind != ABUT_SHAPE_CYLINDER) return f;
+    bool upper = f.id < MANTLE            ? f.id >= 2
+                 : f.id < SHAPE_FIRST_CUT ? f.id >= UPPER_POINTS
+                                          : f.id >= SHAPE_FIRST_CUT + SHAPE_RIM_CUTS;
+    return (contact_feature){f.kind, f.kind != FEATURE_SMOOTH && upper};
+}
+
 element contact_shape_vertex(const contact_shape *s, int32_t vertex) {
     return (element){.kind = ELEMENT_POINT, .p = vec3_add(solid_position(s->shape.solid, vertex), s->origin)};
 }

@@ -8,7 +8,9 @@
 #include "contact/box_tree.h"
 #include "contact/element.h"
 
-enum { SHAPE_ELEMENTS = 24, SHAPE_RIM_POINTS = 8 };
+/* A flat end of a cylinder stands on points of its rim, and on up to SHAPE_RIM_CUTS more where the load asks
+ * for them: edges of the numbers from SHAPE_FIRST_CUT on, those of the lower end first. */
+enum { SHAPE_ELEMENTS = 24, SHAPE_RIM_POINTS = 8, SHAPE_RIM_CUTS = 16, SHAPE_FIRST_CUT = 2 * SHAPE_ELEMENTS };
 
 /* What an element is a part of: for messages, recordings, and to find it again in the next step. */
 typedef enum feature_kind { FEATURE_VERTEX, FEATURE_EDGE, FEATURE_FACE, FEATURE_SMOOTH } feature_kind;
@@ -36,6 +38,10 @@ typedef struct contact_shape {
 abut_status contact_shape_create(const abut_context *context, const abut_shape *shape, vec3 center,
                                  contact_shape *out, abut_error *error);
 void contact_shape_free(const abut_context *context, contact_shape *shape);
+
+/* A feature as people count it: of a cylinder the lower and the upper end are face and edge 0 and 1, its
+ * mantle is smooth 0; other shapes as they are. */
+contact_feature contact_shape_named(const contact_shape *s, contact_feature f);
 
 /* The element of a feature of a solid. */
 element contact_shape_vertex(const contact_shape *s, int32_t vertex);

@@ -44,12 +44,6 @@ static int dimension_of(const region *r, double epsilon) {
     return hull_area(r) > 4 * epsilon * longest ? 2 : 1;
 }
 
-static abut_entity entity(contact_feature f) {
-    static const abut_entity_kind kinds[] = {ABUT_ENTITY_VERTEX, ABUT_ENTITY_EDGE, ABUT_ENTITY_FACE,
-                                             ABUT_ENTITY_SMOOTH};
-    return (abut_entity){kinds[f.kind], f.id};
-}
-
 /* Collects the places of the region that begins with touch `first`. */
 static bool fill_region(exact *x, int64_t first, bool *taken, region *r) {
     int64_t n = x->contacts.count;
@@ -127,7 +121,7 @@ static bool store_region(exact *x, int64_t first, const region *r) {
     abut_contact out = {.body = {x->bodies[c->a], x->bodies[c->b]},
                         .representation = x->touches.data[first].rolls ? ABUT_ROLLING : ABUT_REGION,
                         .dimension = dimension_of(r, x->model->tolerance.touching),
-                        .entity = {entity(p->fa), entity(p->fb)},
+                        .entity = {exact_entity(x, c->a, p->fa), exact_entity(x, c->b, p->fb)},
                         .point_count = r->count,
                         .state = r->slips    ? ABUT_SLIPPING
                                  : r->sticks ? ABUT_STICKING

@@ -419,6 +419,8 @@ bool exact_mark_pairs(exact *x, pair_marks *out); /* in the arena; false when me
 /* After a time step: what touches, and impacts that are faster than rest_speed. */
 abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error);
 double exact_acceleration_limit(const exact *x); /* m/s^2: a smaller acceleration of a gap is rounding */
+/* A feature of a local body, as recordings and events have it. */
+abut_entity exact_entity(const exact *x, int local, contact_feature f);
 abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place);
 abut_status exact_emit(exact *x, abut_event e, abut_error *error);
 abut_status exact_emit_at(exact *x, abut_event e, double time, abut_error *error);

@@ -14,8 +14,6 @@
 #include "contact/flat.h"
 #include "sim/exact.h"
 
-enum { CUTS = 16, FIRST_CUT = 2 * SHAPE_ELEMENTS };
-
 typedef struct disc {
     int a, b;       /* local */
     bool first;     /* the cylinder is a */
@@ -29,7 +27,7 @@ static const contact_shape *shape_of(const exact *x, int local) {
 }
 
 static bool is_cut(contact_feature f) {
-    return f.kind == FEATURE_EDGE && f.id >= FIRST_CUT && f.id < FIRST_CUT + 2 * CUTS;
+    return f.kind == FEATURE_EDGE && f.id >= SHAPE_FIRST_CUT && f.id < SHAPE_FIRST_CUT + 2 * SHAPE_RIM_CUTS;
 }
 
 static bool is_cylinder(const contact_shape *s) { return s->shape.kind == ABUT_SHAPE_CYLINDER; }
@@ -77,7 +75,7 @@ static near_pair pair_at(const exact *x, const disc *d, vec3 u, int slot) {
     element point = {.kind = ELEMENT_POINT,
                      .p = vec3_axpy(rim->p, rim->r, quat_unrotate(x->motions[cylinder].rotation, u)),
                      .d = rim->d};
-    contact_feature on_rim = {FEATURE_EDGE, FIRST_CUT + d->end * CUTS + slot},
+    contact_feature on_rim = {FEATURE_EDGE, SHAPE_FIRST_CUT + d->end * SHAPE_RIM_CUTS + slot},
                     on_face = {FEATURE_FACE, d->ground};
     element plane;
     if (o->shape.kind == ABUT_SHAPE_SOLID) {
@@ -92,12 +90,12 @@ static near_pair pair_at(const exact *x, const disc *d, vec3 u, int slot) {
 
 /* A name that no cut of the end has; -1: there is none. */
 static int free_slot(const exact *x, const disc *d) {
-    for (int slot = 0; slot < CUTS; slot++) {
+    for (int slot = 0; slot < SHAPE_RIM_CUTS; slot++) {
         bool used = false;
         for (int64_t i = 0; i < x->contacts.count && !used; i++) {
             const group_contact *c = &x->contacts.data[i];
             const near_pair *p = &x->touches.data[i].pair;
-            int32_t id = FIRST_CUT + d->end * CUTS + slot;
+            int32_t id = SHAPE_FIRST_CUT + d->end * SHAPE_RIM_CUTS + slot;
             used =
                 c->a == d->a && c->b == d->b && is_cut_touch(x, i) && (d->first ? p->fa.id : p->fb.id) == id;
         }

@@ -17,10 +17,11 @@ abut_status exact_emit(exact *x, abut_event e, abut_error *error) {
     return exact_emit_at(x, e, x->time - x->late, error);
 }
 
-static abut_entity entity(contact_feature f) {
+abut_entity exact_entity(const exact *x, int local, contact_feature f) {
     static const abut_entity_kind kinds[] = {ABUT_ENTITY_VERTEX, ABUT_ENTITY_EDGE, ABUT_ENTITY_FACE,
                                              ABUT_ENTITY_SMOOTH};
-    return (abut_entity){kinds[f.kind], f.id};
+    contact_feature named = contact_shape_named(&x->model->bodies[x->bodies[local]].shape, f);
+    return (abut_entity){kinds[named.kind], named.id};
 }
 
 abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place) {
@@ -28,7 +29,7 @@ abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place) 
     const near_pair *p = &x->touches.data[place].pair;
     return (abut_event){.kind = kind,
                         .body = {x->bodies[c->a], x->bodies[c->b]},
-                        .entity = {entity(p->fa), entity(p->fb)},
+                        .entity = {exact_entity(x, c->a, p->fa), exact_entity(x, c->b, p->fb)},
                         .point = c->point.at,
                         .normal = c->point.normal};
 }

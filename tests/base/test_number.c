@@ -206,8 +206,8 @@ static void test_printing_reads_back(void **state) {
         }
         assert_string_equal(text, other);
     }
-    static const double whole[] = {0,   -0.0, 7, -12, 1e14, 999999999999999, 1e15, -1e15, 123456789012345678,
-                                   1e22};
+    static const double whole[] = {
+        0, -0.0, 7, -12, 1e14, 999999999999999, 1e15, -1e15, 123456789012345678.0, 1e22};
     for (int i = 0; i < COUNT_OF(whole); i++) {
         char other[64];
         snprintf(other, sizeof other, "%.17g", whole[i]);
