@@ -239,6 +239,8 @@ void exact_count_moved(exact *x, double h);
 void exact_count_shift(exact *x, const spatial *shift);
 /* The place of a near pair at the placed state; on smooth surfaces, over the borders of patches. */
 bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces);
+/* In epsilon: what touched and is deeper has changed sides. */
+#define EXACT_MOST_DEPTH 1e4
 /* A closed smooth surface and a half-space: what lies behind is an overlap, however deep. */
 bool exact_is_sunk(const exact *x, const exact_near *n);
 /* A place on a smooth surface is remembered where it is now. */

@@ -48,8 +48,6 @@ static void drop_front(exact *x, int64_t first) {
     x->contacts.count = x->touches.count = count;
 }
 
-#define MOST_DEPTH 1e4 /* in epsilon: what touched and is deeper has changed sides */
-
 /* Gap at which a pair counts as touching.  Events are located to rounding, so what lands together differs by
  * rounding times speed; what is already held is within the correction's accuracy.  At the start of a run
  * everything within epsilon touches. */
@@ -99,7 +97,7 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
         int64_t old = find_touch(x, old_count, n);
         if (old < 0) old = exact_disc_before(x, old_count, n, &p);
         /* what touched and was left deeper (by a time step) still touches: it is pushed out, not forgotten */
-        double depth = old < 0 ? 4 * most + x->deep : MOST_DEPTH * most;
+        double depth = old < 0 ? 4 * most + x->deep : EXACT_MOST_DEPTH * most;
         if (p.gap < -depth && !exact_is_sunk(x, n)) continue;
         if (old < 0 && p.gap > exact_touching_gap(x, generous, n->rate) + close) continue;
         /* the points of a rim carry it in time steps, which see where it leans at their start only */

@@ -6,6 +6,9 @@
  *   apart     it is new, but the bodies do not overlap there: the near pairs are collected again
  *   overlaps  the step is cut at the latest time at which they do not, found by bisection
  *
+ * A contact whose place ends within the step is followed to the next one, which looks as if it were known;
+ * but a contact is held at gap zero, so where that place overlaps it is another, and has appeared.
+ *
  * A strictly convex body and one that is convex or flat have no such places, nor has a body in a hollow that
  * is wider than the body is round; then none is searched. */
 #include "sim/rolling.h"
@@ -40,39 +43,45 @@ static bool is_same(const exact *x, int a, int b, near_pair pair, const contact_
            vec3_distance(p->normal, q.normal) <= 1e-4;
 }
 
-/* Whether the clock knows the place as a contact or as a near pair. */
-static bool is_known(const exact *x, int a, int b, const contact_point *p) {
+/* Whether the clock knows the place as a contact, which holds (*held), or as a near pair. */
+static bool is_known(const exact *x, int a, int b, const contact_point *p, bool *held) {
+    *held = true;
     for (int64_t i = 0; i < x->contacts.count; i++)
         if (x->contacts.data[i].a == a && x->contacts.data[i].b == b &&
             is_same(x, a, b, x->touches.data[i].pair, p))
             return true;
-    for (int64_t i = 0; i < x->nears.count && !x->rolls; i++)
-        if (x->nears.data[i].a == a && x->nears.data[i].b == b && is_same(x, a, b, x->nears.data[i].pair, p))
-            return true;
+    for (int64_t i = 0; i < x->nears.count && !x->rolls; i++) {
+        const exact_near *n = &x->nears.data[i];
+        *held = n->touching;
+        if (n->a == a && n->b == b && is_same(x, a, b, n->pair, p)) return true;
+    }
+    *held = false;
     return false;
 }
 
-/* An overlap that is none: the rounding of a contact that holds.  Time steps are not cut: their end pushes
- * out what overlaps, or they are made anew. */
-static double allowed(const exact *x) {
-    return x->pace.steps_left > 0 ? INFINITY : 1e-6 * x->model->tolerance.touching;
+/* An overlap that is none: the rounding of a contact that holds; of a place that a contact went over to, the
+ * gap at which it counts as touching.  Time steps are not cut: their end pushes out what overlaps, or they
+ * are made anew. */
+static double allowed(const exact *x, bool held) {
+    return x->pace.steps_left > 0 ? INFINITY : (held ? 1e-3 : 1e-6) * x->model->tolerance.touching;
 }
 
-static bool overlaps(exact *x, rolling_placer *place, const exact_near *n, double time) {
+static bool overlaps(exact *x, rolling_placer *place, const exact_near *n, double time, double most) {
     contact_point p;
     bool faces;
     return place(x, time, NULL) != ABUT_OK ||
-           (where_is(x, n->a, n->b, n->pair, &p, &faces) && faces && p.gap < -allowed(x));
+           (where_is(x, n->a, n->b, n->pair, &p, &faces) && faces && p.gap < -most);
 }
 
 /* The latest time of the step at which the pair does not overlap, to a tenth of the event tolerance; the end
  * of the step where it does at the start already: that is no place that appeared. */
-static double last_apart(exact *x, rolling_placer *place, const exact_near *n, double start, double end) {
+static double last_apart(exact *x, rolling_placer *place, const exact_near *n, double start, double end,
+                         double most) {
     double t0 = start, t1 = end, width = 0.1 * x->model->tolerance.event;
-    if (overlaps(x, place, n, start)) return end;
+    if (overlaps(x, place, n, start, most)) return end;
     for (int i = 0; i < 64 && t1 - t0 > width; i++) {
         double t = t0 + (t1 - t0) / 2;
-        if (overlaps(x, place, n, t))
+        if (overlaps(x, place, n, t, most))
             t1 = t;
         else
             t0 = t;
@@ -109,12 +118,13 @@ abut_status rolling_appear(exact *x, rolling_placer *place, double start, double
         for (int64_t k = 0; k < found.count && fine && status == ABUT_OK; k++) {
             exact_near n = {.pair = found.data[k], .a = a, .b = b};
             contact_point p;
-            bool faces;
+            bool faces, held;
             status = place(x, end, error);
-            if (status != ABUT_OK || !exact_near_at(x, &n, &p, &faces) || !faces || p.gap > reach ||
-                is_known(x, a, b, &p))
-                continue;
-            double until = p.gap < -allowed(x) ? last_apart(x, place, &n, start, end) : end;
+            if (status != ABUT_OK || !exact_near_at(x, &n, &p, &faces) || !faces || p.gap > reach) continue;
+            bool known = is_known(x, a, b, &p, &held);
+            double most = allowed(x, held);
+            if (known && !(held && p.gap < -fmax(most, epsilon))) continue;
+            double until = p.gap < -most ? last_apart(x, place, &n, start, end, most) : end;
             if (!*appeared || until < *reached) x->appeared = n, *reached = until;
             *appeared = x->has_appeared = true;
         }

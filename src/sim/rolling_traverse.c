@@ -39,7 +39,7 @@ abut_status rolling_cross(exact *x, int64_t item, bool *crossed, abut_error *err
 bool rolling_follow(const exact *x, int64_t item, near_pair *pair, contact_point *point) {
     double epsilon = x->model->tolerance.touching;
     return smooth_is_pair(&x->touches.data[item].pair) && follow(x, item, pair, point, NULL) &&
-           point->gap <= epsilon && point->gap >= -4 * epsilon;
+           point->gap <= epsilon && point->gap >= -EXACT_MOST_DEPTH * epsilon;
 }
 
 bool rolling_jump(exact *x) {
