@@ -456,9 +456,19 @@ static abut_status step_or_storm(exact *x, abut_error *error) {
     return status;
 }
 
+/* The touching set at the start of a frame, or after time steps.  Where it cannot be settled, because a
+ * contact has no single place just then, that contact is let go, and the group is stepped in time. */
+static abut_status settle_or_storm(exact *x, bool start, abut_error *error) {
+    abut_status status = settle(x, start, (exact_event){.kind = EXACT_NOTHING, .item = -1}, error);
+    if (status != ABUT_FAILED) return status;
+    status = exact_drop_degenerate(x, error);
+    x->marked = false;
+    if (status == ABUT_OK) exact_storm_begin(x);
+    return status;
+}
+
 abut_status exact_advance(exact *x, abut_error *error) {
     if (still_rests(x)) return hold(x, error);
-    exact_event nothing = {.kind = EXACT_NOTHING, .item = -1};
     exact_measure_speed(x);
     double limit = x->end - x->time;
     abut_status status = ABUT_OK;
@@ -467,13 +477,13 @@ abut_status exact_advance(exact *x, abut_error *error) {
     if (status == ABUT_OK && !resumes) status = exact_look_around(x, &limit, error);
     if (status == ABUT_OK && !x->run->started && x->hinge_count > 0) status = exact_close_hinges(x, error);
     bool stepping = x->pace.steps_left > 0;
-    if (status == ABUT_OK && !resumes && !stepping) status = settle(x, !x->run->started, nothing, error);
+    if (status == ABUT_OK && !resumes && !stepping) status = settle_or_storm(x, !x->run->started, error);
     while (status == ABUT_OK && x->time < x->end) {
         if (x->pace.steps_left > 0) {
             bool rests;
             status = exact_time_step(x, &rests, error);
             if (status == ABUT_OK && rests) return hold(x, error);
-            if (status == ABUT_OK && x->pace.steps_left == 0) status = settle(x, false, nothing, error);
+            if (status == ABUT_OK && x->pace.steps_left == 0) status = settle_or_storm(x, false, error);
             continue;
         }
         if (!resumes && at_rest(x)) return hold(x, error);

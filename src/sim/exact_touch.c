@@ -136,6 +136,12 @@ abut_status exact_drop_degenerate(exact *x, abut_error *error) {
         exact_near n = {.pair = x->touches.data[i].pair, .a = c->a, .b = c->b};
         contact_point p;
         kept[i] = exact_near_at(x, &n, &p, NULL);
+        if (kept[i] && smooth_is_pair(&n.pair)) { /* on the patch where it is now, and alone */
+            exact_near_move(x, &n);
+            x->touches.data[i].pair = n.pair;
+            kept[i] = near_evaluate(&n.pair, &x->model->bodies[x->bodies[c->a]].shape, &x->motions[c->a],
+                                    &x->model->bodies[x->bodies[c->b]].shape, &x->motions[c->b], 0, &p, NULL);
+        }
         all = all && kept[i];
     }
     if (!all) exact_keep_touches(x, kept);
