@@ -149,6 +149,10 @@ abut_status exact_make_step(exact *x, double *h, const twist *before, exact_impu
         if (!allocate(x, *h, j)) return fail_memory(error);
         for (int i = 0; i < x->movable; i++) x->motions[i].velocity = before[i];
         abut_status status = exact_prepare(x, start, powers, error);
+        if (status == ABUT_FAILED) { /* a contact that joined has no single place just then */
+            status = exact_drop_degenerate(x, error);
+            if (status == ABUT_OK) status = exact_prepare(x, start, powers, error);
+        }
         if (status == ABUT_OK) status = end_velocities(x, *h, j, error);
         if (status != ABUT_OK) return status;
         remember_forces(x, j, *h);
