@@ -11,7 +11,9 @@
  *   exact_face.c      touches of one face contact, and their area where it presses uniformly
  *   exact_disc.c      the flat end of a cylinder
  *   exact_forces.c    accelerations at a state: wrenches, rows, contacts, the complementarity problem
- *   exact_events.c    the first event on the dense output of a step
+ *   exact_search.c    placing bodies on the dense output, zeros of functions on it
+ *   exact_gaps.c      the first gap that closes on the dense output of a step
+ *   exact_events.c    the first event on it
  *   exact_impact.c    impacts and impulses without impact
  *   exact_zeno.c      bounces without end, summed in closed form
  *   exact_correct.c   drift correction
@@ -309,12 +311,12 @@ bool exact_disc_turned(const exact *x, int64_t item);
 abut_status exact_carry(exact *x, abut_error *error);
 bool exact_is_carried(const exact *x, const exact_near *n);
 
-/* ---- exact_events.c */
+/* ---- exact_search.c */
 abut_status exact_place_dense(exact *x, double time, abut_error *error);
-exact_event exact_find_event(exact *x, double t0, double t1);
 
-/* Only gaps that close. */
-exact_event exact_find_gap(exact *x, double t0, double t1);
+/* ---- exact_gaps.c, exact_events.c */
+exact_event exact_find_gap(exact *x, double t0, double t1); /* only gaps that close */
+exact_event exact_find_event(exact *x, double t0, double t1);
 
 /* ---- exact_impact.c */
 /* Solves the impact at the placed state if anything approaches (or always, without_impact). */
