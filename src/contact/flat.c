@@ -54,15 +54,21 @@ static int along_chart(const void *user, const void *a, const void *b) {
     return x < y ? -1 : x > y ? 1 : i - j;
 }
 
+/* Whether b lies more than `slack` to the right of the line from a to c. */
+static bool stands_out(vec3 n, vec3 a, vec3 b, vec3 c, double slack) {
+    vec3 way = vec3_sub(c, a);
+    return vec3_triple(n, vec3_sub(b, a), way) > slack * vec3_length(way);
+}
+
 /* Andrew's monotone chain: the lower side of the hull from left to right, then the upper one back. */
-static int chain(vec3 n, const vec3 *points, int count, const int *order, int *stack) {
+static int chain(vec3 n, const vec3 *points, int count, double slack, const int *order, int *stack) {
     int top = 0;
     for (int pass = 0; pass < 2; pass++) {
         int base = top + (pass ? 1 : 2);
         for (int k = pass; k < count; k++) {
             int i = pass ? order[count - 1 - k] : order[k];
-            while (top >= base && vec3_triple(n, vec3_sub(points[stack[top - 1]], points[stack[top - 2]]),
-                                              vec3_sub(points[i], points[stack[top - 2]])) <= 0)
+            while (top >= base &&
+                   !stands_out(n, points[stack[top - 2]], points[stack[top - 1]], points[i], slack))
                 top--;
             stack[top++] = i;
         }
@@ -70,13 +76,14 @@ static int chain(vec3 n, const vec3 *points, int count, const int *order, int *s
     return top > 1 ? top - 1 : top; /* the first came again */
 }
 
-int flat_hull(const abut_context *context, vec3 n, const vec3 *points, int count, int *order, int *stack) {
+int flat_hull(const abut_context *context, vec3 n, const vec3 *points, int count, double slack, int *order,
+              int *stack) {
     chart c = {vec3_orthogonal(n), vec3_zero(), points};
     c.t = vec3_cross(n, c.s);
     for (int i = 0; i < count; i++) order[i] = i;
     if (count < 3) return count;
     if (!sort_stable(context, order, (size_t)count, sizeof *order, along_chart, &c)) return -1;
-    int top = chain(n, points, count, order, stack), inside = top;
+    int top = chain(n, points, count, slack, order, stack), inside = top;
     for (int k = 0; k < count; k++) {
         bool corner = false;
         for (int i = 0; i < top; i++) corner |= stack[i] == order[k];

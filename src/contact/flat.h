@@ -14,9 +14,11 @@ bool flat_area(const contact_shape *a, int32_t fa, const motion *ma, const conta
                const motion *mb, vec3 n, double *area);
 
 /* Orders the points as their convex hull in the plane with the unit normal n, counter-clockwise seen against
- * it; points inside it, or on its sides, come behind.  `order` has room for `count` numbers, `stack` for
- * 2 count + 2.  Returns the number of corners; fewer than three points are all corners; -1: memory is out. */
-int flat_hull(const abut_context *context, vec3 n, const vec3 *points, int count, int *order, int *stack);
+ * it; points inside it, or on its sides or no more than `slack` outside them, come behind.  `order` has room
+ * for `count` numbers, `stack` for 2 count + 2.  Returns the number of corners; fewer than three points are
+ * all corners; -1: memory is out. */
+int flat_hull(const abut_context *context, vec3 n, const vec3 *points, int count, double slack, int *order,
+              int *stack);
 
 /* Loops of corners: loop i has those from start[i] to start[i + 1] - 1. */
 typedef struct flat_border {

@@ -17,6 +17,9 @@ typedef enum feature_kind { FEATURE_VERTEX, FEATURE_EDGE, FEATURE_FACE, FEATURE_
 typedef struct contact_feature {
     int32_t kind, id;
 } contact_feature;
+static inline bool contact_feature_same(contact_feature f, contact_feature g) {
+    return f.kind == g.kind && f.id == g.id;
+}
 
 typedef struct smooth_samples smooth_samples; /* contact/smooth.h */
 

@@ -13,6 +13,8 @@
  * fan from there would cancel; then it is spread from the centroid, with Gauss' rule along the rays. */
 #include "dynamics/pressure.h"
 
+#include "numerics/dense.h"
+
 #include <math.h>
 
 enum { GAUSS = 12, HALVINGS = 32, FIT_STEPS = 40 };
@@ -234,26 +236,10 @@ void border_slip(const border_piece *pieces, int count, const double twist[3], d
 /* ---- the pressure of a load */
 
 bool pressure_solve3(const double a[3][3], const double b[3], double y[3]) {
-    double m[3][4];
-    for (int i = 0; i < 3; i++) {
-        memcpy(m[i], a[i], 3 * sizeof(double));
-        m[i][3] = b[i];
-    }
-    for (int k = 0; k < 3; k++) {
-        int best = k;
-        for (int i = k + 1; i < 3; i++)
-            if (fabs(m[i][k]) > fabs(m[best][k])) best = i;
-        if (!(fabs(m[best][k]) > 0)) return false;
-        for (int j = 0; j < 4; j++) {
-            double swap = m[k][j];
-            m[k][j] = m[best][j], m[best][j] = swap;
-        }
-        for (int i = 0; i < 3; i++) {
-            double factor = i == k ? 0 : m[i][k] / m[k][k];
-            for (int j = k; j < 4 && i != k; j++) m[i][j] -= factor * m[k][j];
-        }
-    }
-    for (int i = 0; i < 3; i++) y[i] = m[i][3] / m[i][i];
+    double m[9], x[3];
+    memcpy(m, a, sizeof m), memcpy(x, b, sizeof x);
+    if (!dense_eliminate(3, 3, m, x, 0)) return false;
+    memcpy(y, x, sizeof x);
     return true;
 }
 

@@ -40,7 +40,8 @@ void border_slip(const border_piece *pieces, int count, const double twist[3], d
 int pressure_fit(const border_piece *pieces, int count, const double load[3], border_piece *pressed,
                  double k[3]);
 
-/* a y = b of three unknowns, by elimination with pivots; false where a is singular. */
+/* a y = b of three unknowns, by elimination with pivots; false where a is singular, y is then left as it is.
+ */
 bool pressure_solve3(const double a[3][3], const double b[3], double y[3]);
 
 #endif

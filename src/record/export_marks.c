@@ -140,7 +140,7 @@ static bool put_hull(const export_scene *s, const abut_contact *c, mark_visitor 
     int n = c->point_count;
     int *order = mem_alloc(s->context, 3 * (size_t)n + 2, sizeof *order);
     if (!order) return false;
-    int corners = flat_hull(s->context, vec3_unit(c->normals[0]), c->points, n, order, order + n);
+    int corners = flat_hull(s->context, vec3_unit(c->normals[0]), c->points, n, 0, order, order + n);
     bool fine = corners >= 0;
     for (int i = 2; i < corners && fine; i++) {
         vec3 t[3] = {c->points[order[0]], c->points[order[i - 1]], c->points[order[i]]};

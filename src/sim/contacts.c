@@ -65,7 +65,7 @@ static bool fill_region(exact *x, int64_t first, bool *taken, region *r) {
         r->slips |= c->mode == FRICTION_SLIP, r->sticks |= c->mode == FRICTION_STICK;
         r->determined &= x->loads.data[i].determined;
     }
-    r->corners = flat_hull(&x->run->context, r->normal, points, r->count, order, stack);
+    r->corners = flat_hull(&x->run->context, r->normal, points, r->count, 0, order, stack);
     if (r->corners < 0) return false;
     for (int i = 0; i < r->count; i++) {
         const group_contact *c = &x->contacts.data[touches[order[i]]];

@@ -203,28 +203,24 @@ static int side_on_line(exact *x, int64_t item, int which, double t) {
     return s[which] < e->lo ? -1 : s[which] > e->hi;
 }
 
+/* The last time on the way from `on` to `off` at which the place is not yet on that side; at `off` it is. */
+static double end_of_line(exact *x, int64_t item, int which, int side, double on, double off) {
+    for (int i = 0; i < 60; i++) {
+        double t = fmin(on, off) + fabs(off - on) / 2;
+        if (side_on_line(x, item, which, t) == side)
+            off = t;
+        else
+            on = t;
+    }
+    return on;
+}
+
 /* Narrows the time to that in which the place is on the line; false where it stays on one side of it. */
 static bool narrow(exact *x, int64_t item, int which, double *lo, double *hi) {
     int from = side_on_line(x, item, which, *lo), to = side_on_line(x, item, which, *hi);
     if (from != 0 && from == to) return false;
-    double off = *lo, on = *hi;
-    for (int i = 0; i < 60 && from != 0; i++) {
-        double t = off + (on - off) / 2;
-        if (side_on_line(x, item, which, t) == from)
-            off = t;
-        else
-            on = t;
-    }
-    if (from != 0) *lo = on;
-    on = *lo, off = *hi;
-    for (int i = 0; i < 60 && to != 0; i++) {
-        double t = on + (off - on) / 2;
-        if (side_on_line(x, item, which, t) == to)
-            off = t;
-        else
-            on = t;
-    }
-    if (to != 0) *hi = on;
+    if (from != 0) *lo = end_of_line(x, item, which, from, *hi, *lo);
+    if (to != 0) *hi = end_of_line(x, item, which, to, *lo, *hi);
     return true;
 }
 

@@ -3,15 +3,13 @@
 
 /* ---- the touching set */
 
-static bool same_feature(contact_feature f, contact_feature g) { return f.kind == g.kind && f.id == g.id; }
-
 /* The old touch with the same features, or -1. */
 static int64_t find_touch(const exact *x, int64_t old_count, const exact_near *n) {
     for (int64_t i = 0; i < old_count; i++) {
         const group_contact *c = &x->contacts.data[i];
         if (c->a == n->a && c->b == n->b && !smooth_is_pair(&n->pair) &&
-            same_feature(x->touches.data[i].pair.fa, n->pair.fa) &&
-            same_feature(x->touches.data[i].pair.fb, n->pair.fb) &&
+            contact_feature_same(x->touches.data[i].pair.fa, n->pair.fa) &&
+            contact_feature_same(x->touches.data[i].pair.fb, n->pair.fb) &&
             x->touches.data[i].pair.sign == n->pair.sign)
             return i;
     }

@@ -215,7 +215,7 @@ static void hull_of_points(void **state) {
     int order[50], stack[102], count = 0;
     for (int x = 0; x < 7; x++)
         for (int y = 0; y < 7; y++) points[count++] = vec3_make(x, (y * 3 + x) % 7, 5);
-    assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), points, count, order, stack), 4);
+    assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), points, count, 0, order, stack), 4);
     double twice = 0;
     for (int i = 0; i < 4; i++) {
         vec3 a = points[order[i]], b = points[order[(i + 1) % 4]];
@@ -226,8 +226,12 @@ static void hull_of_points(void **state) {
     for (int i = 0; i < count; i++) assert_false(seen[order[i]]), seen[order[i]] = true;
     vec3 line[5];
     for (int i = 0; i < 5; i++) line[i] = vec3_make(4 - i, 2 * i, 0);
-    assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), line, 5, order, stack), 2);
-    assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), line, 1, order, stack), 1);
+    assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), line, 5, 0, order, stack), 2);
+    assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), line, 1, 0, order, stack), 1);
+    /* a side that bulges by 0.1 has a corner there for a smaller slack only */
+    vec3 bulge[5] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}, {1, -0.1, 0}};
+    assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), bulge, 5, 0.09, order, stack), 5);
+    assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), bulge, 5, 0.11, order, stack), 4);
 }
 
 int main(void) {
