@@ -15,8 +15,8 @@ bool flat_area(const contact_shape *a, int32_t fa, const motion *ma, const conta
 
 /* Orders the points as their convex hull in the plane with the unit normal n, counter-clockwise seen against
  * it; points inside it, or on its sides or no more than `slack` outside them, come behind.  `order` has room
- * for `count` numbers, `stack` for 2 count + 2.  Returns the number of corners; fewer than three points are
- * all corners; -1: memory is out. */
+ * for `count` numbers, `stack` for 2 count + 2.  (The two extreme points of the sweep are corners always.)
+ * Returns the number of corners; fewer than three points are all corners; -1: memory is out. */
 int flat_hull(const abut_context *context, vec3 n, const vec3 *points, int count, double slack, int *order,
               int *stack);
 

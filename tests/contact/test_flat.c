@@ -228,8 +228,9 @@ static void hull_of_points(void **state) {
     for (int i = 0; i < 5; i++) line[i] = vec3_make(4 - i, 2 * i, 0);
     assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), line, 5, 0, order, stack), 2);
     assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), line, 1, 0, order, stack), 1);
-    /* a side that bulges by 0.1 has a corner there for a smaller slack only */
-    vec3 bulge[5] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}, {1, -0.1, 0}};
+    /* a side that bulges by 0.1 (sqrt(2)/20 each way) has a corner there for a smaller slack only */
+    double half = sqrt(0.005);
+    vec3 bulge[5] = {{-2, 0, 0}, {0, -2, 0}, {2, 0, 0}, {0, 2, 0}, {1 + half, -1 - half, 0}};
     assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), bulge, 5, 0.09, order, stack), 5);
     assert_int_equal(flat_hull(NULL, vec3_make(0, 0, 1), bulge, 5, 0.11, order, stack), 4);
 }
