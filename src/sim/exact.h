@@ -15,6 +15,7 @@
  *   exact_gaps.c      the first gap that closes on the dense output of a step
  *   exact_events.c    the first event on it
  *   exact_impact.c    impacts and impulses without impact
+ *   exact_chatter.c   flights too low to be told from contact
  *   exact_zeno.c      bounces without end, summed in closed form
  *   exact_correct.c   drift correction
  *   exact_storm.c     time stepping where events come too thick
@@ -325,6 +326,13 @@ double exact_approach_limit(const exact *x); /* m/s: slower approach is none */
 /* The fastest approach among touching points and reached limits, m/s (rad/s for angles). */
 double exact_approach(const exact *x);
 
+/* ---- exact_chatter.c */
+/* Whether a contact that leaves at that rate may turn out to be held. */
+bool exact_is_slow_flight(const exact *x, const group_contact *c, double rate);
+/* With the forces of all contacts: lets go those that leave faster than `limit` and fly too high; *held where
+ * others that leave are to be held. */
+abut_status exact_hold_low(exact *x, double limit, bool *dropped, bool *held, abut_error *error);
+
 /* ---- exact_zeno.c */
 /* Before an impact: contacts whose further bounces stay within epsilon get no restitution, and the time at
  * which their bounces end. */
@@ -337,7 +345,9 @@ bool exact_is_sharp(const element *e);
 void exact_anchor(exact *x);
 abut_status exact_correct(exact *x, double time, abut_error *error);
 abut_status exact_correct_velocities(exact *x, double time, abut_error *error);
-abut_status exact_close_hinges(exact *x, abut_error *error); /* at the start of a run */
+/* Velocities that hinges (at the start of a run) or held contacts do not allow are closed as by a blow: what
+ * that takes is dissipated. */
+abut_status exact_close_velocities(exact *x, abut_error *error);
 
 /* ---- rolling_traverse.c: contacts of smooth surfaces move over their atlases */
 /* Whether the place of a touch has left its patch, at the placed state. */

@@ -96,9 +96,7 @@ abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {
     return status;
 }
 
-/* Velocities at the start that the hinges do not allow are closed as by a blow: what that takes is
- * dissipated. */
-abut_status exact_close_hinges(exact *x, abut_error *error) {
+abut_status exact_close_velocities(exact *x, abut_error *error) {
     group g = exact_group(x);
     double before = group_kinetic_energy_now(&g);
     abut_status status = exact_correct_velocities(x, x->time, error);

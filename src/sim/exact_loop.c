@@ -2,7 +2,7 @@
  */
 #include "sim/exact.h"
 
-enum { IMPACT_ROUNDS = 64, CUT_ROUNDS = 16 };
+enum { HOLD_ROUNDS = 6, IMPACT_ROUNDS = 64, CUT_ROUNDS = 16 };
 
 /* ---- events */
 
@@ -117,15 +117,23 @@ static double separation_limit(const exact *x) {
     return fmax(exact_approach_limit(x), 1e-3 * x->model->tolerance.rest_speed);
 }
 
-/* Keeps what neither flies apart nor accelerates apart. */
-static abut_status drop_separating(exact *x, bool by_acceleration, abut_error *error) {
+typedef enum separation {
+    FLIES_FAST,     /* it flies apart, and cannot turn out to be held once the forces are known */
+    FLIES,          /* it flies apart */
+    FLIES_OR_LEAVES /* or accelerates apart */
+} separation;
+
+/* Lets go of the contacts that separate so. */
+static abut_status drop(exact *x, separation how, abut_error *error) {
     arena_mark mark = arena_save(x->arena);
     bool *kept = arena_alloc(x->arena, (size_t)x->contacts.count + 1, sizeof *kept);
     if (!kept) return fail_memory(error);
     for (int64_t i = 0; i < x->contacts.count; i++) {
         const group_contact *c = &x->contacts.data[i];
-        bool flies = exact_gap_rate(x, c->a, c->b, &c->point) > separation_limit(x);
-        bool leaves = by_acceleration && x->loads.data[i].gap_acceleration > exact_acceleration_limit(x);
+        double rate = exact_gap_rate(x, c->a, c->b, &c->point);
+        bool flies = rate > separation_limit(x) && !(how == FLIES_FAST && exact_is_slow_flight(x, c, rate));
+        bool leaves =
+            how == FLIES_OR_LEAVES && x->loads.data[i].gap_acceleration > exact_acceleration_limit(x);
         kept[i] = !flies && !leaves;
     }
     exact_keep_touches(x, kept);
@@ -180,11 +188,35 @@ static abut_status choose(exact *x, abut_error *error) {
         if (added) continue;
         if (status != ABUT_OK || outcome != FORCES_NO_FINITE_FORCE) return status;
         status = exact_impact(x, true, &happened, error);
-        if (status == ABUT_OK) status = drop_separating(x, false, error);
+        if (status == ABUT_OK) status = drop(x, FLIES, error);
         if (status != ABUT_OK || !happened) return status;
     }
     x->confused = true;
     return ABUT_OK;
+}
+
+/* What touches, and impacts until nothing approaches. */
+static abut_status meet(exact *x, bool start, abut_error *error) {
+    abut_status status = exact_update_touches(x, start, 0, error);
+    if (status == ABUT_OK) status = exact_carry(x, error);
+    if (status == ABUT_OK) status = impacts(x, error);
+    return status == ABUT_OK ? drop(x, FLIES_FAST, error) : status;
+}
+
+/* Modes and forces; flights that are too low to be told from contact are none (exact_chatter.c). */
+static abut_status choose_and_hold(exact *x, abut_error *error) {
+    for (int round = 0; round < HOLD_ROUNDS; round++) {
+        bool dropped = false, held = false;
+        abut_status status = choose(x, error);
+        if (status == ABUT_OK) status = exact_hold_low(x, separation_limit(x), &dropped, &held, error);
+        if (status != ABUT_OK || !(dropped || held)) return status;
+        if (dropped) continue;
+        status = exact_close_velocities(x, error);
+        if (status == ABUT_OK) status = meet(x, false, error);
+        if (status != ABUT_OK) return status;
+    }
+    abut_status status = drop(x, FLIES, error);
+    return status == ABUT_OK ? choose(x, error) : status;
 }
 
 /* What an event does to memory before the touching set is settled. */
@@ -237,12 +269,9 @@ static abut_status settle(exact *x, bool start, exact_event e, abut_error *error
     if (!exact_mark_pairs(x, &before)) return fail_memory(error);
     exact_measure_speed(x);
     abut_status status = handle(x, e, error);
-    if (status == ABUT_OK) status = exact_update_touches(x, start, 0, error);
-    if (status == ABUT_OK) status = exact_carry(x, error);
-    if (status == ABUT_OK) status = impacts(x, error);
-    if (status == ABUT_OK) status = drop_separating(x, false, error);
-    if (status == ABUT_OK) status = choose(x, error);
-    if (status == ABUT_OK) status = drop_separating(x, true, error);
+    if (status == ABUT_OK) status = meet(x, start, error);
+    if (status == ABUT_OK) status = choose_and_hold(x, error);
+    if (status == ABUT_OK) status = drop(x, FLIES_OR_LEAVES, error);
     if (status == ABUT_OK) exact_anchor(x);
     if (status == ABUT_OK) exact_mark_touching(x, true);
     x->marked = status == ABUT_OK;
@@ -268,7 +297,7 @@ abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *er
     if (status == ABUT_OK) status = exact_update_touches(x, false, 0, error);
     if (status == ABUT_OK && exact_approach(x) > x->model->tolerance.rest_speed) status = impacts(x, error);
     if (status == ABUT_FAILED) status = ABUT_OK; /* the next step has it, without restitution */
-    if (status == ABUT_OK) status = drop_separating(x, false, error);
+    if (status == ABUT_OK) status = drop(x, FLIES, error);
     if (status == ABUT_OK) status = emit_differences(x, before, true, error);
     arena_restore(x->arena, mark);
     audit_overlap(x);
@@ -475,7 +504,8 @@ abut_status exact_advance(exact *x, abut_error *error) {
     bool resumes = false; /* reduced coordinates go on from the last frame: nothing has changed */
     if (x->rolls && x->time < x->end) status = rolling_ready(x, &resumes, error);
     if (status == ABUT_OK && !resumes) status = exact_look_around(x, &limit, error);
-    if (status == ABUT_OK && !x->run->started && x->hinge_count > 0) status = exact_close_hinges(x, error);
+    if (status == ABUT_OK && !x->run->started && x->hinge_count > 0)
+        status = exact_close_velocities(x, error);
     bool stepping = x->pace.steps_left > 0;
     if (status == ABUT_OK && !resumes && !stepping) status = settle_or_storm(x, !x->run->started, error);
     while (status == ABUT_OK && x->time < x->end) {
