@@ -366,6 +366,7 @@ static abut_status solve_symmetric(const group_system *s, double tolerance, int 
     abut_lcp_config config = abut_default_lcp_config();
     config.method = (abut_lcp_method)s->g->method, config.budget = budget;
     config.warm = config.nearest = config.method == ABUT_LCP_EXACT;
+    config.skip_unique = true;
     if (config.warm) config.tolerance = tolerance;
     abut_lcp_result result;
     status = abut_lcp_solve(scratch->lcp, &problem, &config, out->state, out->z, out->w, &result, error);
