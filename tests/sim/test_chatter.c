@@ -1,12 +1,12 @@
 /* Rocking without end, without friction and without restitution.  A box of the width 2b and the height 2h
- * stands on one edge, the other one leaves with the speed r.  With k^2 = (b^2 + h^2) / 3 and B = b^2 / k^2 < 1,
- * for small angles:
+ * stands on one edge, the other one leaves with the speed r.  With k^2 = (b^2 + h^2) / 3 and B = b^2 / k^2 <
+ * 1, for small angles:
  *
  *     the other edge falls by      a = 2 B g / (1 + B)       and is back, with the speed r, after 2 r / a,
  *     its blow lifts the first by  q r,  q = (1 - B) / (1 + B),
  *
- * and so on: the flights form a geometric series that ends after (2 r / a) / (1 - q).  Flights that are too low
- * to be told from contact are none. */
+ * and so on: the flights form a geometric series that ends after (2 r / a) / (1 - q).  Flights that are too
+ * low to be told from contact are none. */
 #include "trial.h"
 
 static int impacts_of(const trial *t) {
