@@ -10,7 +10,7 @@
  *   live_solve.c     the kernels on batches: warm start, solve, relax
  *   live_nncg.c      conjugate gradients over the sweeps of a sub-step, by choice
  *   live_substep.c   velocities, positions, and the order of all that on several workers
- *   live_direct.c    small islands with hinges or unequal masses: exact complementarity problems
+ *   live_direct*.c   small islands with hinges or unequal masses: exact complementarity problems
  *   live_hinge.c     hinge rows of an island
  *   live_impact.c    restitution by propagation
  *   live_force.c     gravity, drag, springs, forces, kinematic bodies
@@ -168,7 +168,8 @@ typedef struct live_softness {
 enum { LIVE_HINGE_ROWS = HINGE_MAX_ROWS + 3 };
 typedef struct live_hinge_row {
     row r;
-    int hinge; /* of the model; -1: a contact's */
+    int hinge;   /* of the model; -1: a contact's */
+    double rate; /* what J v is to be where the step ends */
     double bias, give, lo, hi, impulse, mass;
     spatial da, db; /* velocities per unit of impulse */
 } live_hinge_row;
@@ -241,7 +242,7 @@ struct live_work {
     motion *kinematic_end;
     uint8_t *movable; /* by slot: awake and with mass */
     uint8_t *turns;   /* by slot: has turned far in this step */
-    uint8_t *flies;   /* by slot: nothing holds, touches or pulls it but fields */
+    uint8_t *flies;   /* by slot: nothing touches its island or pulls it by a spring */
     uint8_t *sprung;  /* by body: hangs on a spring */
     spatial
         *late; /* by slot: way and turn that an impact within the sub-step takes back, see live_impact.c */
@@ -360,6 +361,7 @@ void live_prepare(live *w);
 void live_prepare_batch(live *w, live_batch *batch);
 void live_keep_impulses(const live_batch *batch, int lane, live_contact *c);
 bool live_substeps(live *w);
+void live_move_freely(const live *w, int body, motion *m); /* over a sub-step */
 void live_store(live *w);
 void live_stop_fast(live *w);
 abut_status live_report(live *w, abut_error *error);
@@ -393,6 +395,7 @@ abut_status live_break_hinges(live *w, abut_error *error);
 void live_note_force(live *w, int number, const live_hinge_row *rows, int count);
 /* The impulses of an island's hinges and contacts over one sub-step. */
 abut_status live_solve_direct(live *w, const live_island *island, abut_error *error);
+abut_status live_turn_hinged(live *w, const live_island *island, abut_error *error);
 void live_hinges_begin(live *w);
 void live_hinges_solve(live *w, bool relax);
 

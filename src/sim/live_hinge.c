@@ -12,12 +12,28 @@ static spatial velocity(const live *w, int body) {
     return (spatial){live_vec3(w->velocities[body + 1].v), live_vec3(w->velocities[body + 1].w)};
 }
 
-/* What the row wants, and by how much it gives.  A body that moves by h v along the tangent leaves the hinge
- * by h^2 / 2 dJ/dt v, which is foreseen: what spins fast would otherwise stand open by many times that. */
+/* How a free body changes its spin by itself:  -I^-1 (w x I w). */
+static vec3 free_turn(const live *w, int body, vec3 spin) {
+    if (body < 0 || !w->movable[body + 1] || w->body[body].spherical) return vec3_zero();
+    const body_inertia *b = &w->body[body].inertia;
+    quat q = w->motions[body].rotation;
+    vec3 s = quat_unrotate(q, spin), y = mat3_mul_vec(b->inertia, s);
+    return quat_rotate(q, mat3_mul_vec(b->inverse_inertia, vec3_cross(y, s)));
+}
+
+/* What the row wants, and by how much it gives.  A body that moves by h v along the tangent, and turns as if
+ * it were free, leaves the hinge by  h^2 / 2 (dJ/dt v + J a),  a its free change of spin; that is foreseen,
+ *
+ *     J v1 = -h / 2 (dJ/dt v + J a),      and so before the next solution    J v = +h / 2 (dJ/dt v + J a):
+ *
+ * what spins fast would otherwise stand open by many times that, and the impulses of the hinge, whose work is
+ * impulse . J (v + v1) / 2, would give energy. */
 static live_hinge_row plain_row(const live *w, row r, int hinge_number) {
+    double own = vec3_dot(r.ja.angular, free_turn(w, r.a, velocity(w, r.a).angular)) +
+                 vec3_dot(r.jb.angular, free_turn(w, r.b, velocity(w, r.b).angular));
     return (live_hinge_row){.r = r,
                             .hinge = hinge_number,
-                            .bias = w->joint_rate * r.error + 0.5 * w->h * r.drift,
+                            .bias = w->joint_rate * r.error + 0.5 * w->h * (r.drift + own),
                             .lo = r.lo,
                             .hi = r.hi};
 }
@@ -25,7 +41,7 @@ static live_hinge_row plain_row(const live *w, row r, int hinge_number) {
 static int motor_row(const live *w, const hinge *h, int number, const row *coordinate, live_hinge_row *out) {
     if (!h->has_motor) return 0;
     *out = plain_row(w, *coordinate, number);
-    out->bias = -w->motor_speeds[number];
+    out->rate = w->motor_speeds[number], out->bias = -out->rate;
     out->lo = -h->motor_max_force * w->h, out->hi = h->motor_max_force * w->h;
     return 1;
 }

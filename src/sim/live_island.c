@@ -141,10 +141,12 @@ static void choose_direct(live *w) {
             s->direct = rows <= EASY_ROWS && easy <= EASY_BUDGET && w->options.direct_rows > 0;
         }
         w->times.islands_awake += s->awake, w->times.direct_islands += s->direct;
+        bool flies = rows == 0 || (s->direct && s->contact_count == 0);
+        for (int k = 0; k < s->body_count; k++)
+            flies = flies && !w->sprung[w->island_bodies.data[s->first_body + k]];
         for (int k = 0; k < s->body_count; k++) {
             int body = w->island_bodies.data[s->first_body + k];
-            w->in_direct[body] = s->direct;
-            w->flies[body + 1] = rows == 0 && !w->sprung[body];
+            w->in_direct[body] = s->direct, w->flies[body + 1] = flies;
         }
     }
 }

@@ -38,36 +38,34 @@ enum { SPINS = 2000, TURNS_PER_STEP = 4096 };
 
 /* ---- bodies */
 
-static void shift(live *w, int slot, lanes by) {
-    motion *m = &w->motions[slot - 1];
-    m->center = vec3_add(m->center, live_vec3(by));
-    w->moved[slot].v += by;
+/* v + t a:  what forces do in the time t; drag implicitly, v' = v / (1 + t c / m). */
+static void kick(live *w, int slot, double t) {
+    const live_body *b = &w->body[slot - 1];
+    live_velocity *v = &w->velocities[slot];
+    spatial f = w->wrenches[slot - 1];
+    vec3 linear = live_vec3(v->v), angular = live_vec3(v->w);
+    linear = vec3_axpy(linear, t * b->inertia.inverse_mass, f.linear);
+    if (b->drag_linear > 0)
+        linear = vec3_scale(linear, 1 / (1 + t * b->drag_linear * b->inertia.inverse_mass));
+    if (b->drag_angular > 0 || f.angular.x != 0 || f.angular.y != 0 || f.angular.z != 0) {
+        spatial torque = {vec3_zero(), vec3_axpy(f.angular, -b->drag_angular, angular)};
+        angular =
+            vec3_axpy(angular, t, body_apply(&b->inertia, w->motions[slot - 1].rotation, torque).angular);
+    }
+    v->v = live_lanes(linear), v->w = live_lanes(angular);
 }
 
-/* v + h a, and what the contacts are going to do again. */
+/* Forces, and what the contacts are going to do again.  A body that nothing touches or pulls by a spring is
+ * half a sub-step ahead within the step, so that its positions lie on the parabola:  forces act on it for
+ * h / 2, h, .. h, h / 2. */
 static void integrate_velocity(live *w, int slot, bool first) {
     if (!w->movable[slot]) return;
-    const live_body *b = &w->body[slot - 1];
     live_velocity *v = &w->velocities[slot];
     if (!first) {
         w->warmth[slot].v = v->v - w->before[slot].v;
         w->warmth[slot].w = v->w - w->before[slot].w;
     }
-    spatial f = w->wrenches[slot - 1];
-    vec3 linear = live_vec3(v->v), angular = live_vec3(v->w);
-    double h = w->h;
-    /* drag, implicit: v' = v / (1 + h c / m) */
-    linear = vec3_axpy(linear, h * b->inertia.inverse_mass, f.linear);
-    if (b->drag_linear > 0)
-        linear = vec3_scale(linear, 1 / (1 + h * b->drag_linear * b->inertia.inverse_mass));
-    if (b->drag_angular > 0 || f.angular.x != 0 || f.angular.y != 0 || f.angular.z != 0) {
-        spatial torque = {vec3_zero(), vec3_axpy(f.angular, -b->drag_angular, angular)};
-        angular =
-            vec3_axpy(angular, h, body_apply(&b->inertia, w->motions[slot - 1].rotation, torque).angular);
-    }
-    /* a body in free flight stays on its parabola:  x1 = x0 + h (v0 + v1) / 2 */
-    if (w->flies[slot]) shift(w, slot, -0.5 * h * (live_lanes(linear) - v->v));
-    v->v = live_lanes(linear), v->w = live_lanes(angular);
+    kick(w, slot, first && w->flies[slot] ? w->h / 2 : w->h);
     w->before[slot] = *v;
     if (!first && !w->in_direct[slot - 1]) v->v += w->warmth[slot].v, v->w += w->warmth[slot].w;
 }
@@ -110,6 +108,12 @@ static void turn_freely(const body_inertia *body, bool simple, double h, quat *r
     *spin = quat_rotate(q, mat3_mul_vec(body->inverse_inertia, y));
 }
 
+/* Where a motion is at the end of the sub-step, with the spin that it has there. */
+void live_move_freely(const live *w, int body, motion *m) {
+    m->center = vec3_axpy(m->center, w->h, m->velocity.linear);
+    turn_freely(&w->body[body].inertia, w->body[body].spherical, w->h, &m->rotation, &m->velocity.angular);
+}
+
 /* What an impact within the sub-step did too soon. */
 static void take_back(live *w, int slot) {
     spatial *late = &w->late[slot];
@@ -117,8 +121,8 @@ static void take_back(live *w, int slot) {
     motion *m = &w->motions[slot - 1];
     vec3 u = vec3_scale(late->angular, 0.5);
     m->rotation = quat_unit(quat_mul((quat){1, u.x, u.y, u.z}, m->rotation));
-    w->moved[slot].w += live_lanes(late->angular);
-    shift(w, slot, live_lanes(late->linear));
+    w->moved[slot].w += live_lanes(late->angular), w->moved[slot].v += live_lanes(late->linear);
+    m->center = vec3_add(m->center, late->linear);
     *late = (spatial){{0, 0, 0}, {0, 0, 0}};
 }
 
@@ -130,12 +134,13 @@ static void integrate_position(live *w, int slot) {
     motion *m = &w->motions[slot - 1];
     d->v += w->h * v->v, d->w += w->h * v->w;
     live_note_turn(w, slot);
-    m->center = vec3_axpy(m->center, w->h, live_vec3(v->v));
+    twist start = m->velocity;
+    m->velocity = (twist){live_vec3(v->v), live_vec3(v->w)};
+    live_move_freely(w, slot - 1, m);
+    lanes turned = live_lanes(m->velocity.angular);
+    m->velocity = start;
     take_back(w, slot);
-    vec3 spin = live_vec3(v->w);
-    turn_freely(&b->inertia, b->spherical, w->h, &m->rotation, &spin);
     if (!w->movable[slot]) return;
-    lanes turned = live_lanes(spin);
     w->before[slot].w += turned - v->w;
     v->w = turned;
 }
@@ -154,6 +159,16 @@ static void body_block(live *w, int kind, int first, int end) {
 static void solve_islands(live *w) {
     for (int64_t i = 0; i < w->islands.count && w->status == ABUT_OK; i++)
         if (w->islands.data[i].direct) w->status = live_solve_direct(w, &w->islands.data[i], &w->error);
+}
+
+/* The second half of the last kick, and velocities along the hinges. */
+static void end_flights(live *w) {
+    for (int slot = 1; slot < w->slots; slot++)
+        if (w->movable[slot] && w->flies[slot]) kick(w, slot, w->h / 2);
+    for (int64_t i = 0; i < w->islands.count && w->status == ABUT_OK; i++) {
+        const live_island *s = &w->islands.data[i];
+        if (s->direct && s->hinge_count > 0) w->status = live_turn_hinged(w, s, &w->error);
+    }
 }
 
 /* ---- the row of stages */
@@ -295,5 +310,6 @@ bool live_substeps(live *w) {
         parallel_for(w->context, threads, work, w);
     else
         work(w, 0);
+    end_flights(w);
     return true;
 }

@@ -1,0 +1,48 @@
+/* One island as one complementarity problem, for the files live_direct*.c:
+ *
+ *   live_direct.c          the problem, its solution, and back
+ *   live_direct_contact.c  rows of contacts and friction, the bounds of friction
+ *   live_direct_hinge.c    rows of hinges, closed where the sub-step ends; velocities along them
+ *
+ *   bodies    numbered locally as they come: body_of[], motions[], inertias[], velocities[]
+ *   rows      row[i], plain[i] (with local numbers), b, lo, hi, z; first those of hinges */
+#ifndef SIM_LIVE_DIRECT_H
+#define SIM_LIVE_DIRECT_H
+
+#include "sim/live.h"
+
+/* How a manifold slides before the sub-step is solved: slip and spin, and what an impulse changes of them. */
+typedef struct slide {
+    double slip, spin, slip_give, spin_give;
+} slide;
+
+typedef struct direct {
+    live *w;
+    const live_island *island;
+    int bodies, rows;
+    int *body_of;
+    motion *motions, *after; /* before the sub-step, with the velocities; at its end */
+    body_inertia *inertias;
+    spatial *velocities;
+    live_hinge_row *row;
+    int *manifold_of; /* of a row: entry of the island's contacts; -1: a hinge's */
+    int *part_of;     /* point number, or FRICTION1.. */
+    double *b, *lo, *hi, *z, *out;
+    uint8_t *state;
+    row *plain;
+    slide *slides; /* by contact of the island */
+} direct;
+enum { FRICTION1 = 100, FRICTION2, TWIST, ROLL1, ROLL2 };
+
+void direct_add_row(direct *d, live_hinge_row r, int manifold_number, int part);
+void direct_apply(direct *d); /* the velocities after the impulses z, into the motions */
+
+void direct_add_contact(direct *d, int entry);
+void direct_keep_contact(const direct *d, int i); /* the impulse of one row */
+bool direct_update_bounds(direct *d);             /* true when a bound changed by more than it may */
+
+void direct_add_hinges(direct *d);
+void direct_add_rates(direct *d);     /* those rows of hinges that want a velocity */
+double direct_miss_hinges(direct *d); /* see live_direct_hinge.c */
+
+#endif

@@ -1,0 +1,169 @@
+/* Rows of contacts and friction in islands that are solved directly. */
+#include "sim/live_direct.h"
+
+#define MOST_TURN 0.02 /* radians within a step by which points of faceted shapes are moved along */
+
+static live_hinge_row contact_row(const live_contact *c, vec3 ra, vec3 rb, vec3 along) {
+    live_hinge_row r = {.r = {.a = c->a, .b = c->b}, .hinge = -1, .lo = 0, .hi = INFINITY};
+    r.r.ja = spatial_force_at(along, ra), r.r.jb = spatial_scale(spatial_force_at(along, rb), -1);
+    return r;
+}
+
+static vec3 middle_of(const live *w, const live_contact *c, const live_point *p) {
+    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    return vec3_lerp(vec3_add(a->center, quat_rotate(a->rotation, p->on_a)),
+                     vec3_add(b->center, quat_rotate(b->rotation, p->on_b)), 0.5);
+}
+
+static vec3 slip_of(const live *w, const live_contact *c, vec3 ra, vec3 rb) {
+    spatial a = {live_vec3(w->velocities[c->a + 1].v), live_vec3(w->velocities[c->a + 1].w)};
+    spatial b = {live_vec3(w->velocities[c->b + 1].v), live_vec3(w->velocities[c->b + 1].w)};
+    vec3 u = vec3_sub(spatial_velocity_at(a, ra), spatial_velocity_at(b, rb));
+    return vec3_axpy(u, -vec3_dot(u, c->normal), c->normal);
+}
+
+static live_hinge_row spin_row(const live_contact *c, vec3 axis, double impulse) {
+    live_hinge_row r = contact_row(c, vec3_zero(), vec3_zero(), axis);
+    r.r.ja = (spatial){vec3_zero(), axis}, r.r.jb = (spatial){vec3_zero(), vec3_neg(axis)};
+    r.impulse = impulse;
+    return r;
+}
+
+static void add_friction(direct *d, const live_contact *c, int entry, vec3 ra, vec3 rb, vec3 t1) {
+    const abut_friction *f = &live_material(d->w, c->a, c->b)->friction;
+    vec3 t2 = vec3_cross(c->normal, t1);
+    if (f->stick > 0) {
+        live_hinge_row f1 = contact_row(c, ra, rb, t1), f2 = contact_row(c, ra, rb, t2);
+        f1.impulse = vec3_dot(c->friction, t1), f2.impulse = vec3_dot(c->friction, t2);
+        direct_add_row(d, f1, entry, FRICTION1), direct_add_row(d, f2, entry, FRICTION2);
+    }
+    if ((f->stick > 0 && c->count > 1) || f->spinning > 0)
+        direct_add_row(d, spin_row(c, c->normal, c->twist), entry, TWIST);
+    if (f->rolling > 0) {
+        /* along the rolling, so that the box of bounds acts as the cone */
+        vec3 spin =
+            vec3_sub(live_vec3(d->w->velocities[c->a + 1].w), live_vec3(d->w->velocities[c->b + 1].w));
+        spin = vec3_axpy(spin, -vec3_dot(spin, c->normal), c->normal);
+        vec3 s1 = vec3_length(spin) > 1e-6 ? vec3_unit(spin) : t1, s2 = vec3_cross(c->normal, s1);
+        direct_add_row(d, spin_row(c, s1, vec3_dot(c->rolling, s1)), entry, ROLL1);
+        direct_add_row(d, spin_row(c, s2, vec3_dot(c->rolling, s2)), entry, ROLL2);
+    }
+}
+
+/* Curved shapes roll, and a solid that an impact has set spinning comes down on other corners within the
+ * step: their contact is found anew in each sub-step. */
+static bool is_outdated(const live *w, const live_contact *c) {
+    if (w->substep == 0) return false;
+    lanes turned = w->moved[c->a + 1].w - w->moved[c->b + 1].w;
+    return !(w->faceted[c->a] && w->faceted[c->b]) || vec3_length(live_vec3(turned)) > MOST_TURN;
+}
+
+static double spin_give(const live *w, int body, vec3 n) {
+    if (!w->movable[body + 1]) return 0;
+    spatial couple = {vec3_zero(), n};
+    return vec3_dot(n, body_apply(&w->body[body].inertia, w->motions[body].rotation, couple).angular);
+}
+
+static slide slide_of(const live *w, const live_contact *c, double slip) {
+    vec3 turn = vec3_sub(live_vec3(w->velocities[c->a + 1].w), live_vec3(w->velocities[c->b + 1].w));
+    return (slide){slip, fabs(vec3_dot(turn, c->normal)),
+                   w->masses[c->a + 1].inverse + w->masses[c->b + 1].inverse,
+                   spin_give(w, c->a, c->normal) + spin_give(w, c->b, c->normal)};
+}
+
+void direct_add_contact(direct *d, int entry) {
+    live *w = d->w;
+    live_contact *c = &w->contacts.data[w->island_contacts.data[d->island->first_contact + entry]];
+    if (is_outdated(w, c) && live_collide_again(w, c)) live_take_back(w, c);
+    vec3 ca = w->motions[c->a].center, cb = w->motions[c->b].center, middle = vec3_zero();
+    for (int i = 0; i < c->count; i++) {
+        vec3 at = middle_of(w, c, &c->points[i]);
+        middle = vec3_axpy(middle, 1.0 / c->count, at);
+        live_hinge_row r = contact_row(c, vec3_sub(at, ca), vec3_sub(at, cb), c->normal);
+        double gap = c->points[i].gap + live_moved_gap(w, c, &c->points[i]);
+        r.bias = gap > 0 ? gap / w->h : fmax(w->direct_rate * gap, -w->push);
+        r.impulse = c->points[i].normal;
+        direct_add_row(d, r, entry, i);
+    }
+    vec3 ra = vec3_sub(middle, ca), rb = vec3_sub(middle, cb), slip = slip_of(w, c, ra, rb);
+    double speed = vec3_length(slip);
+    vec3 t1 = speed > 1e-6 * w->size ? vec3_scale(slip, 1 / speed) : vec3_orthogonal(c->normal);
+    d->slides[entry] = slide_of(w, c, speed);
+    add_friction(d, c, entry, ra, rb, t1);
+}
+
+/* ---- bounds of friction from normal impulses */
+
+/* While a face slides and spins, each of its points rubs against its own motion, and neither the force F nor
+ * the couple T is whole (Contensou).  On the ellipsoid (f / F)^2 + (t / T)^2 = 1 the work of friction is
+ * largest at f = F (F u) / D,   t = T (T w) / D,   D^2 = (F u)^2 + (T w)^2 for the slip u and the spin w.
+ * What friction can stop within the sub-step does not slide. */
+static void share_sliding(const slide *s, double *force, double *couple) {
+    double f = *force, t = *couple;
+    if (s->slip <= f * s->slip_give && s->spin <= t * s->spin_give) return;
+    double d = sqrt(f * s->slip * f * s->slip + t * s->spin * t * s->spin);
+    if (!(d > 0)) return;
+    *force = f * (f * s->slip / d), *couple = t * (t * s->spin / d);
+}
+
+static live_contact *contact_of(const direct *d, int i) {
+    const live *w = d->w;
+    return &w->contacts.data[w->island_contacts.data[d->island->first_contact + d->manifold_of[i]]];
+}
+
+/* How far the point of a row is from the middle of its manifold. */
+static double lever(const direct *d, int i) {
+    const live *w = d->w;
+    const live_contact *c = contact_of(d, i);
+    vec3 at = middle_of(w, c, &c->points[d->part_of[i]]), middle = vec3_zero();
+    for (int k = 0; k < c->count; k++)
+        middle = vec3_axpy(middle, 1.0 / c->count, middle_of(w, c, &c->points[k]));
+    return vec3_distance(at, middle);
+}
+
+/* True when a bound changed by more than it may. */
+bool direct_update_bounds(direct *d) {
+    const live *w = d->w;
+    double pressure = 0, couple = 0;
+    bool changed = false;
+    for (int i = 0; i < d->rows; i++) {
+        if (d->manifold_of[i] < 0) continue;
+        if (d->part_of[i] < FRICTION1) {
+            if (d->part_of[i] == 0) pressure = couple = 0;
+            pressure += d->z[i];
+            couple += d->z[i] * lever(d, i);
+            continue;
+        }
+        const live_contact *c = contact_of(d, i);
+        const abut_friction *f = &live_material(w, c->a, c->b)->friction;
+        double mu = c->flags & LIVE_SLIPS ? f->slide : f->stick;
+        double force = mu * pressure, turning = mu * couple;
+        if (turning > 0) share_sliding(&d->slides[d->manifold_of[i]], &force, &turning);
+        double limit = d->part_of[i] == TWIST   ? turning + f->spinning * pressure
+                       : d->part_of[i] >= ROLL1 ? f->rolling * pressure
+                                                : force;
+        changed |= fabs(limit - d->hi[i]) > 1e-9 * (limit + fabs(d->hi[i]));
+        d->lo[i] = -limit, d->hi[i] = limit;
+    }
+    return changed;
+}
+
+/* The impulse of one row, into its contact. */
+void direct_keep_contact(const direct *d, int i) {
+    live_contact *c = contact_of(d, i);
+    if (d->part_of[i] == 0) {
+        c->flags &= ~(LIVE_TOUCHING | LIVE_SLIPS);
+        c->friction = c->rolling = vec3_zero(), c->twist = 0;
+    }
+    if (d->part_of[i] < FRICTION1) {
+        c->points[d->part_of[i]].normal = d->z[i];
+        if (d->z[i] > 0) c->flags |= LIVE_TOUCHING;
+    } else if (d->part_of[i] == TWIST) {
+        c->twist = d->z[i];
+    } else if (d->part_of[i] >= ROLL1) {
+        c->rolling = vec3_axpy(c->rolling, d->z[i], d->row[i].r.ja.angular);
+    } else {
+        c->friction = vec3_axpy(c->friction, d->z[i], d->row[i].r.ja.linear);
+        if (d->hi[i] > 0 && fabs(d->z[i]) >= d->hi[i] * (1 - 1e-9)) c->flags |= LIVE_SLIPS;
+    }
+}

@@ -1,0 +1,66 @@
+/* Rows of hinges in islands that are solved directly.
+ *
+ * The impulses act along the rows where the sub-step begins, and are such that the hinges are closed where it
+ * ends (SHAKE; Ryckaert, Ciccotti, Berendsen 1977): that is symmetric in time, so that energy swings and does
+ * not grow.  The rows foresee their curvature to second order (live_hinge.c); what the end of the motion that
+ * follows from the impulses still misses of
+ *
+ *     C(x1) = (1 - h rate) C(x0)
+ *
+ * is added to what they want, and the problem is solved again. */
+#include "sim/live_direct.h"
+
+void direct_add_hinges(direct *d) {
+    live *w = d->w;
+    live_hinge_row rows[LIVE_HINGE_ROWS];
+    for (int k = 0; k < d->island->hinge_count; k++) {
+        int number = w->island_hinges.data[d->island->first_hinge + k];
+        int count = live_hinge_rows(w, number, rows);
+        for (int i = 0; i < count; i++) direct_add_row(d, rows[i], -1, i);
+    }
+}
+
+/* Only what the velocities are to be: hinges closed, motors without bound at their speed. */
+void direct_add_rates(direct *d) {
+    live *w = d->w;
+    live_hinge_row rows[LIVE_HINGE_ROWS];
+    for (int k = 0; k < d->island->hinge_count; k++) {
+        int number = w->island_hinges.data[d->island->first_hinge + k];
+        int count = live_hinge_rows(w, number, rows);
+        for (int i = 0; i < count; i++) {
+            if (isfinite(rows[i].lo) || isfinite(rows[i].hi) || rows[i].give > 0) continue;
+            rows[i].bias = -rows[i].rate;
+            direct_add_row(d, rows[i], -1, i);
+        }
+    }
+}
+
+/* Of the hinge whose first row is `first`. */
+static double miss_hinge(direct *d, int first) {
+    const live *w = d->w;
+    int number = d->row[first].hinge, a = d->plain[first].a, b = d->plain[first].b;
+    const hinge *h = &w->model->hinges[number].h;
+    const motion *m[2] = {&d->after[a], b >= 0 ? &d->after[b] : NULL};
+    double angle = run_hinges(w->run->state)[number].coordinate, rate, most = 0;
+    row rows[HINGE_MAX_ROWS], coordinate;
+    hinge_coordinate(h, m[0], m[1], angle, &angle, &rate, &coordinate);
+    int count = hinge_rows(h, m[0], m[1], angle, rows);
+    for (int k = 0; k < count; k++) {
+        double miss = rows[k].error - (1 - w->h * w->joint_rate) * d->row[first + k].r.error;
+        d->b[first + k] += miss / w->h;
+        most = fmax(most, fabs(miss) / (vec3_length2(rows[k].ja.linear) > 0 ? w->size : 1));
+    }
+    return most;
+}
+
+/* Returns the largest miss, lengths as parts of the smallest body. */
+double direct_miss_hinges(direct *d) {
+    double most = 0;
+    for (int i = 0; i < d->bodies; i++) {
+        d->after[i] = d->motions[i];
+        live_move_freely(d->w, d->body_of[i], &d->after[i]);
+    }
+    for (int i = 0; i < d->rows && d->manifold_of[i] < 0; i++)
+        if (d->part_of[i] == 0) most = fmax(most, miss_hinge(d, i));
+    return most;
+}
