@@ -1,6 +1,7 @@
 /* abut contacts REC --at T: contact regions with normals, forces and friction state.  Frames are recorded;
  * for other times the scene goes on from the last snapshot before T. */
 #include "cli.h"
+#include "replay.h"
 
 static const char *const states[] = {"frictionless", "stick", "slip"};
 static const char *const representations[] = {"region", "manifold", "rolling"};
@@ -62,26 +63,11 @@ static int print_contacts(const abut_recording *r, double t, const abut_contact 
 /* Between frames: the recording's scene, from its last snapshot to T. */
 static int contacts_between(abut_recording *r, double t, bool json) {
     abut_error error = {0};
-    abut_scene *scene = NULL;
-    abut_model *model = NULL;
-    abut_sim *run = NULL;
-    const void *block;
-    size_t size;
-    double at;
+    replay again = {0};
     const abut_contact *contacts = NULL;
-    int count = -1;
-    abut_status s = abut_recording_snapshot(r, t, &block, &size, &at, &error);
-    if (s == ABUT_OK) s = abut_recording_scene(NULL, r, &scene, &error);
-    if (s == ABUT_OK) s = abut_model_create(NULL, abut_scene_world(scene), &model, &error);
-    if (s == ABUT_OK) s = abut_sim_create_at(NULL, model, NULL, block, size, &run, &error);
-    double frame = s == ABUT_OK ? abut_scene_world(scene)->frame : 1;
-    for (int64_t k = (int64_t)(at / frame + 1e-9) + 1; s == ABUT_OK && abut_sim_time(run) < t; k++)
-        s = abut_sim_advance(run, (double)k * frame < t ? (double)k * frame : t, &error);
-    if (s == ABUT_OK) count = abut_sim_contacts(run, &contacts);
-    int status = s == ABUT_OK && count >= 0 ? print_contacts(r, t, contacts, count, json) : cli_error(&error);
-    abut_sim_free(run);
-    abut_model_free(model);
-    abut_scene_free(scene);
+    int count = replay_contacts(&again, r, t, &contacts, &error);
+    int status = count >= 0 ? print_contacts(r, t, contacts, count, json) : cli_error(&error);
+    replay_free(&again);
     return status;
 }
 

@@ -28,7 +28,7 @@ void view_put_f64(view_bytes *b, double number) { view_put(b, &number, sizeof nu
 void view_put_u32(view_bytes *b, uint32_t number) { view_put(b, &number, sizeof number); }
 void view_put_vec3(view_bytes *b, abut_vec3 v) { view_put(b, &v, sizeof v); }
 
-static void put_scalar(view_bytes *b, view_layout layout, double number) {
+void view_put_scalar(view_bytes *b, view_layout layout, double number) {
     float narrow = (float)number;
     if (layout.scalar == 8)
         view_put(b, &number, sizeof number);
@@ -37,7 +37,7 @@ static void put_scalar(view_bytes *b, view_layout layout, double number) {
 }
 
 static void put_scalars(view_bytes *b, view_layout layout, abut_vec3 v) {
-    put_scalar(b, layout, v.x), put_scalar(b, layout, v.y), put_scalar(b, layout, v.z);
+    view_put_scalar(b, layout, v.x), view_put_scalar(b, layout, v.y), view_put_scalar(b, layout, v.z);
 }
 
 void view_bytes_free(view_bytes *b) {
@@ -266,16 +266,6 @@ void view_put_event(view_bytes *out, const abut_event *e) {
     view_put(out, numbers, sizeof numbers);
 }
 
-static bool put_event(void *user, const abut_event *event) {
-    view_put_event(user, event);
-    return true;
-}
-
-abut_status view_events(abut_recording *r, view_bytes *out, abut_error *error) {
-    abut_status status = abut_recording_events(r, put_event, out, error);
-    return status == ABUT_OK ? done(out, error) : status;
-}
-
 typedef struct event_rows {
     view_bytes *out;
     int64_t left;
@@ -324,7 +314,7 @@ abut_status view_marks(abut_recording *r, view_bytes *out, abut_error *error) {
 
 void view_put_motion(view_bytes *out, view_layout layout, const abut_motion *m) {
     put_scalars(out, layout, m->center);
-    put_scalar(out, layout, m->rotation.w);
+    view_put_scalar(out, layout, m->rotation.w);
     put_scalars(out, layout, (abut_vec3){m->rotation.x, m->rotation.y, m->rotation.z});
     put_scalars(out, layout, m->velocity);
     put_scalars(out, layout, m->spin);
@@ -399,14 +389,14 @@ void view_put_contact(view_bytes *out, view_layout layout, int64_t frame, const 
                           c->determined,
                           c->point_count,
                           c->loop_count ? c->loop_count + 3 * c->loop_start[c->loop_count] : 0};
-    for (int i = 0; i < 17; i++) put_scalar(out, layout, numbers[i]);
+    for (int i = 0; i < 17; i++) view_put_scalar(out, layout, numbers[i]);
     for (int i = 0; i < c->point_count; i++) {
         put_scalars(out, layout, c->points[i]);
         put_scalars(out, layout, c->normals[i]);
         put_scalars(out, layout, c->forces[i]);
     }
     for (int l = 0; l < c->loop_count; l++) {
-        put_scalar(out, layout, c->loop_start[l + 1] - c->loop_start[l]);
+        view_put_scalar(out, layout, c->loop_start[l + 1] - c->loop_start[l]);
         for (int32_t k = c->loop_start[l]; k < c->loop_start[l + 1]; k++)
             put_scalars(out, layout, c->corners[k]);
     }
@@ -424,34 +414,12 @@ abut_status view_contacts(abut_recording *r, view_layout layout, int64_t from, i
 }
 
 /* Two seconds for going from a snapshot to the time asked for. */
-static bool in_time(void *user, const abut_segment *segment) {
-    (void)segment;
-    return view_clock() < *(const double *)user;
-}
-
-abut_status view_moment(abut_recording *r, view_layout layout, double time, view_bytes *out,
+abut_status view_moment(abut_recording *r, replay *again, view_layout layout, double time, view_bytes *out,
                         abut_error *error) {
-    abut_scene *scene = NULL;
-    abut_model *model = NULL;
-    abut_sim *run = NULL;
-    const void *block;
-    size_t size;
-    double at = 0, deadline = view_clock() + 2;
-    abut_sim_options options = {.user = &deadline, .segment = in_time};
-    const abut_contact *contacts = NULL;
-    int count = 0;
-    abut_status s = abut_recording_snapshot(r, time, &block, &size, &at, error);
-    if (s == ABUT_OK) s = abut_recording_scene(NULL, r, &scene, error);
-    if (s == ABUT_OK) s = abut_model_create(NULL, abut_scene_world(scene), &model, error);
-    if (s == ABUT_OK) s = abut_sim_create_at(NULL, model, &options, block, size, &run, error);
-    double frame = s == ABUT_OK ? abut_scene_world(scene)->frame : 1;
-    for (int64_t k = (int64_t)(at / frame + 1e-9) + 1; s == ABUT_OK && abut_sim_time(run) < time; k++)
-        s = abut_sim_advance(run, fmin((double)k * frame, time), error);
-    if (s == ABUT_OK) count = abut_sim_contacts(run, &contacts);
-    if (count < 0) s = no_memory(error);
+    const abut_contact *contacts;
+    if (!again->work_most) again->deadline = view_clock() + 2;
+    int count = replay_contacts(again, r, time, &contacts, error);
+    if (count < 0) return error->status ? error->status : ABUT_INVALID;
     for (int i = 0; i < count; i++) view_put_contact(out, layout, -1, &contacts[i]);
-    abut_sim_free(run);
-    abut_model_free(model);
-    abut_scene_free(scene);
-    return s == ABUT_OK ? done(out, error) : s;
+    return done(out, error);
 }

@@ -4,6 +4,7 @@
 #define CLI_VIEW_BLOCKS_H
 
 #include "cli.h"
+#include "replay.h"
 
 /* Bytes that grow; after a failed allocation nothing more is added and `failed` is set. */
 typedef struct view_bytes {
@@ -28,7 +29,6 @@ view_layout view_layout_of(const abut_recording *recording);
 json_t *view_head(abut_recording *recording, view_layout layout, abut_error *error);
 abut_status view_geometry(abut_recording *recording, view_bytes *out, abut_error *error);
 abut_status view_series(abut_recording *recording, view_bytes *out, abut_error *error);
-abut_status view_events(abut_recording *recording, view_bytes *out, abut_error *error);
 /* Events from .. from + count - 1, as far as there are any. */
 abut_status view_event_rows(abut_recording *recording, int64_t from, int64_t count, view_bytes *out,
                             abut_error *error);
@@ -45,10 +45,10 @@ abut_status view_contacts(abut_recording *recording, view_layout layout, int64_t
 /* Motions at any time, from the dense output. */
 abut_status view_state(abut_recording *recording, view_layout layout, double time, view_bytes *out,
                        abut_error *error);
-/* Contacts at any time, computed again from the last snapshot; gives up (ABUT_CANCELLED) after two seconds.
- */
-abut_status view_moment(abut_recording *recording, view_layout layout, double time, view_bytes *out,
-                        abut_error *error);
+/* Contacts at any time, computed again by a replay that the caller keeps; where it has no limit of work it is
+ * given two seconds (ABUT_CANCELLED). */
+abut_status view_moment(abut_recording *recording, replay *again, view_layout layout, double time,
+                        view_bytes *out, abut_error *error);
 abut_status view_track(abut_recording *recording, int body, int64_t stride, view_bytes *out,
                        abut_error *error);
 /* The index of a solid, cut across axis 0..2 at a fraction of its box.  The solid and its index are kept: the
@@ -62,15 +62,25 @@ abut_status view_slice(abut_recording *recording, view_index *kept, int geometry
                        json_t **out, abut_error *error);
 void view_index_free(view_index *kept);
 
+/* Solids that were built, by the number of their geometry: the next touch is most likely of the same. */
+typedef struct view_solids {
+    struct {
+        abut_solid *solid;
+        abut_touch_solid *ready; /* NULL: not needed so far */
+    } * kept;
+    int count;
+} view_solids;
+void view_solids_free(view_solids *solids);
 /* Where two bodies touch at a time, as contacts of frame -2 without forces; nothing for smooth shapes. */
-abut_status view_touch(abut_recording *recording, view_layout layout, double time, int a, int b,
-                       view_bytes *out, abut_error *error);
+abut_status view_touch(abut_recording *recording, view_solids *solids, view_layout layout, double time, int a,
+                       int b, view_bytes *out, abut_error *error);
 /* A recorded solid, built again. */
 abut_status view_build_solid(const abut_recorded_geometry *geometry, abut_solid **solid, abut_error *error);
 
 /* Parts of these, for runs that are not recorded. */
 void view_put_series(view_bytes *out, double time, const abut_energy *energy, double deepest_overlap);
 void view_put_event(view_bytes *out, const abut_event *event);
+void view_put_scalar(view_bytes *out, view_layout layout, double number);
 void view_put_motion(view_bytes *out, view_layout layout, const abut_motion *motion);
 void view_put_contact(view_bytes *out, view_layout layout, int64_t frame, const abut_contact *contact);
 

@@ -30,7 +30,10 @@ struct view_server {
     abut_recording *recording, *second;
     pthread_mutex_t recording_lock, second_lock, session_lock;
     view_layout layout;
-    view_index index; /* of the solid that was sliced last; behind second_lock */
+    /* behind second_lock: of the solid that was sliced last, and what the next click goes on from */
+    view_index index;
+    view_solids solids;
+    replay again;
     int sessions;
 };
 
@@ -181,10 +184,10 @@ static abut_status make_long_block(view_server *s, const struct mg_request_info 
         return view_event_rows(rec, (int64_t)from, (int64_t)count, out, error);
     if (strcmp(name, "events.bin") == 0) return view_event_rows(rec, 0, EVENTS_MOST, out, error);
     if (strcmp(name, "moment.bin") == 0 && query_number(r, "t", 0, 1e15, &time))
-        return view_moment(rec, s->layout, time, out, error);
+        return view_moment(rec, &s->again, s->layout, time, out, error);
     if (strcmp(name, "touch.bin") == 0 && query_number(r, "t", 0, 1e15, &time) &&
         query_number(r, "a", 0, last, &a) && query_number(r, "b", 0, last, &b))
-        return view_touch(rec, s->layout, time, (int)a, (int)b, out, error);
+        return view_touch(rec, &s->solids, s->layout, time, (int)a, (int)b, out, error);
     if (strcmp(name, "track.bin") == 0 && query_number(r, "body", 0, last, &body) &&
         query_number(r, "stride", 1, 1e15, &stride))
         return view_track(rec, (int)body, (int64_t)stride, out, error);
@@ -429,6 +432,8 @@ const char *view_server_address(const view_server *s) { return s->address; }
 void view_server_stop(view_server *s) {
     if (s->web) mg_stop(s->web);
     mg_exit_library();
+    replay_free(&s->again);
+    view_solids_free(&s->solids);
     abut_recording_close(s->recording);
     abut_recording_close(s->second);
     view_index_free(&s->index);

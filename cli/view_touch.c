@@ -13,7 +13,7 @@
 typedef struct placed {
     abut_recorded_geometry shape;
     abut_pose pose; /* of the shape's origin */
-    int body;
+    int body, geometry;
 } placed;
 
 static abut_vec3 turned(abut_quat q, abut_vec3 v) { return abut_pose_point((abut_pose){{0, 0, 0}, q}, v); }
@@ -29,8 +29,45 @@ static abut_status place_body(abut_recording *r, int body, double time, placed *
     if (status != ABUT_OK) return status;
     abut_vec3 c = turned(m.rotation, b.center);
     p->pose = (abut_pose){{m.center.x - c.x, m.center.y - c.y, m.center.z - c.z}, m.rotation};
-    p->body = body;
+    p->body = body, p->geometry = b.geometry;
     return ABUT_OK;
+}
+
+/* ---- solids that are kept */
+
+/* The solid of a body, built when it is first asked for. */
+static abut_status find_solid(view_solids *all, const placed *p, abut_solid **solid, abut_error *error) {
+    if (p->geometry >= all->count) {
+        void *grown = realloc(all->kept, (size_t)(p->geometry + 1) * sizeof *all->kept);
+        if (!grown) return ABUT_NO_MEMORY;
+        all->kept = grown;
+        memset(all->kept + all->count, 0, (size_t)(p->geometry + 1 - all->count) * sizeof *all->kept);
+        all->count = p->geometry + 1;
+    }
+    *solid = all->kept[p->geometry].solid;
+    if (*solid) return ABUT_OK;
+    abut_status status = view_build_solid(&p->shape, solid, error);
+    if (status == ABUT_OK) all->kept[p->geometry].solid = *solid;
+    return status;
+}
+
+static abut_status find_ready(view_solids *all, const placed *p, abut_touch_solid **ready,
+                              abut_error *error) {
+    abut_solid *solid;
+    abut_status status = find_solid(all, p, &solid, error);
+    if (status == ABUT_OK && !all->kept[p->geometry].ready)
+        status = abut_touch_solid_create(NULL, solid, &all->kept[p->geometry].ready, error);
+    if (status == ABUT_OK) *ready = all->kept[p->geometry].ready;
+    return status;
+}
+
+void view_solids_free(view_solids *all) {
+    for (int i = 0; i < all->count; i++) {
+        abut_touch_solid_free(NULL, all->kept[i].ready);
+        abut_solid_free(NULL, all->kept[i].solid);
+    }
+    free(all->kept);
+    *all = (view_solids){0};
 }
 
 /* A region of two bodies: its points, and its border where that is not their hull. */
@@ -95,23 +132,17 @@ static void put_touch(const abut_touch *touch, view_layout layout, const placed 
     }
 }
 
-static abut_status touch_solids(const placed *a, const placed *b, double epsilon, view_layout layout,
-                                view_bytes *out, abut_error *error) {
-    const placed *both[2] = {a, b};
-    abut_solid *solids[2] = {NULL, NULL};
-    abut_touch_solid *ready[2] = {NULL, NULL};
+static abut_status touch_solids(view_solids *all, const placed *a, const placed *b, double epsilon,
+                                view_layout layout, view_bytes *out, abut_error *error) {
+    abut_touch_solid *ready[2];
     abut_touch *touch = NULL;
-    abut_status status = ABUT_OK;
-    for (int i = 0; i < 2 && status == ABUT_OK; i++) {
-        status = view_build_solid(&both[i]->shape, &solids[i], error);
-        if (status == ABUT_OK) status = abut_touch_solid_create(NULL, solids[i], &ready[i], error);
-    }
     abut_touch_options options = {.epsilon = epsilon};
+    abut_status status = find_ready(all, a, &ready[0], error);
+    if (status == ABUT_OK) status = find_ready(all, b, &ready[1], error);
     if (status == ABUT_OK)
         status = abut_touch_find(NULL, ready[0], a->pose, ready[1], b->pose, &options, &touch, error);
     if (status == ABUT_OK) put_touch(touch, layout, a, b, out);
     abut_touch_free(NULL, touch);
-    for (int i = 0; i < 2; i++) abut_touch_solid_free(NULL, ready[i]), abut_solid_free(NULL, solids[i]);
     return status;
 }
 
@@ -201,14 +232,14 @@ static void put_resting(resting *r, const abut_solid_facts *facts) {
     }
 }
 
-static abut_status touch_plane(const placed *a, const placed *b, bool plane_first, double epsilon,
-                               view_layout layout, view_bytes *out, abut_error *error) {
+static abut_status touch_plane(view_solids *all, const placed *a, const placed *b, bool plane_first,
+                               double epsilon, view_layout layout, view_bytes *out, abut_error *error) {
     const placed *plane = plane_first ? a : b, *body = plane_first ? b : a;
     const double *size = plane->shape.size;
     abut_vec3 n = turned(plane->pose.rotation, (abut_vec3){size[5], size[6], size[7]});
     double offset = size[8] + dot(n, plane->pose.position), sign = plane_first ? -1 : 1;
     abut_solid *solid = NULL;
-    abut_status status = view_build_solid(&body->shape, &solid, error);
+    abut_status status = find_solid(all, body, &solid, error);
     if (status != ABUT_OK) return status;
     abut_solid_facts facts = abut_solid_facts_of(solid);
     /* there are no more vertices, faces or corners of a face than half-edges */
@@ -226,13 +257,12 @@ static abut_status touch_plane(const placed *a, const placed *b, bool plane_firs
     } else
         out->failed = true;
     free(r.on), free(r.covered), free(r.flat), free(r.loop), free(r.corners), free(r.loop_start);
-    abut_solid_free(NULL, solid);
     return ABUT_OK;
 }
 
 /* Event times are accurate to 1e-9 s or so, and positions there to epsilon. */
-abut_status view_touch(abut_recording *r, view_layout layout, double time, int a, int b, view_bytes *out,
-                       abut_error *error) {
+abut_status view_touch(abut_recording *r, view_solids *all, view_layout layout, double time, int a, int b,
+                       view_bytes *out, abut_error *error) {
     placed pa, pb;
     const char *text = abut_recording_meta(r, "touching");
     double epsilon = 4 * (text ? strtod(text, NULL) : 1e-6);
@@ -241,9 +271,9 @@ abut_status view_touch(abut_recording *r, view_layout layout, double time, int a
     if (status != ABUT_OK) return status;
     bool solid_a = strcmp(pa.shape.kind, "solid") == 0, solid_b = strcmp(pb.shape.kind, "solid") == 0;
     bool plane_a = strcmp(pa.shape.kind, "halfspace") == 0, plane_b = strcmp(pb.shape.kind, "halfspace") == 0;
-    if (solid_a && solid_b) status = touch_solids(&pa, &pb, epsilon, layout, out, error);
+    if (solid_a && solid_b) status = touch_solids(all, &pa, &pb, epsilon, layout, out, error);
     if ((solid_a && plane_b) || (plane_a && solid_b))
-        status = touch_plane(&pa, &pb, plane_a, epsilon, layout, out, error);
+        status = touch_plane(all, &pa, &pb, plane_a, epsilon, layout, out, error);
     if (status == ABUT_OK && out->failed) status = ABUT_NO_MEMORY;
     return status;
 }

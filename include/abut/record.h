@@ -122,7 +122,7 @@ ABUT_API int abut_recording_contacts(abut_recording *recording, int64_t frame, c
                                      abut_error *error);
 /* The frame whose time is within 1e-9 s of `time`; -1: none. */
 ABUT_API int64_t abut_recording_find_frame(abut_recording *recording, double time);
-/* The last snapshot at or before a time: copies it to memory that abut_recording_close frees. */
+/* The last snapshot at or before a time; the block lives until the next call of this function. */
 ABUT_API abut_status abut_recording_snapshot(abut_recording *recording, double time, const void **block,
                                              size_t *size, double *at, abut_error *error);
 /* Loads the scene of the recording again, with the same parameters. */

@@ -31,7 +31,7 @@ static const char *const query_texts[QUERIES] = {
     [CONTACTS_OF] = "SELECT body_a, body_b, representation, dimension, entity_a, id_a, entity_b, id_b, "
                     "points, normals, forces, state, "
                     "area, cx, cy, cz, determined, border FROM contact WHERE frame = ? ORDER BY id",
-    [SNAPSHOT_AT] = "SELECT t, state FROM snapshot WHERE t <= ? ORDER BY t DESC",
+    [SNAPSHOT_AT] = "SELECT t, state FROM snapshot WHERE t <= ? ORDER BY frame DESC LIMIT 1",
     [META] = "SELECT value FROM meta WHERE key = ?",
     [BODY_OF] = "SELECT name, shape, mass, fixed, center, color, geometry FROM body WHERE id = ?",
     [GEOMETRY_OF] = "SELECT * FROM geometry WHERE id = ?",
@@ -53,7 +53,7 @@ struct abut_recording {
     char path[1024];
     sqlite3 *db;
     sqlite3_stmt *queries[QUERIES];
-    arena memory; /* names, meta values, snapshots: until closed */
+    arena memory; /* names, meta values: until closed */
     const char **names;
     int body_count;
     int64_t frame_count, event_count;
@@ -61,6 +61,7 @@ struct abut_recording {
     ARRAY(abut_contact) contacts;
     ARRAY(abut_vec3) vectors;
     ARRAY(int32_t) loops;
+    ARRAY(char) snapshot; /* the one that was asked for last */
     kept_geometry *geometries;
     kept_meta *metas;
 };
@@ -184,6 +185,7 @@ void abut_recording_close(abut_recording *r) {
     array_free(&context, &r->contacts);
     array_free(&context, &r->vectors);
     array_free(&context, &r->loops);
+    array_free(&context, &r->snapshot);
     mem_free(&context, r, 1, sizeof *r);
 }
 
@@ -582,10 +584,11 @@ abut_status abut_recording_snapshot(abut_recording *r, double time, const void *
     if (sqlite3_step(s) == SQLITE_ROW) {
         *at = sqlite3_column_double(s, 0);
         *size = (size_t)sqlite3_column_bytes(s, 1);
-        void *copy = arena_alloc(&r->memory, *size, 1);
-        if (copy && *size) memcpy(copy, sqlite3_column_blob(s, 1), *size);
-        *block = copy;
-        if (!copy) status = fail_memory(error);
+        if (!array_reserve(&r->context, &r->snapshot, (int64_t)*size + 1))
+            status = fail_memory(error);
+        else if (*size)
+            memcpy(r->snapshot.data, sqlite3_column_blob(s, 1), *size);
+        *block = r->snapshot.data;
     } else {
         status = fail_at(error, ABUT_INVALID, r->path, 0, "has no snapshot at or before t = %.9g", time);
     }

@@ -47,6 +47,7 @@ export class App {
   selectedBody = -1;
   selectedContact: Contact | null = null;
   selectedEvent: AbutEvent | null = null;
+  shownEvent = -1; // that all of is shown: state, contacts and numbers
   contacts: Contact[] = []; // those drawn
   frame: Numbers | null = null; // the motions drawn
   theme: ThemeName = "light";
@@ -339,6 +340,7 @@ export class App {
     const event = motion.events.known(index) ?? (await motion.events.get(index));
     if (asked !== this.eventAsked) return;
     this.selectedEvent = event;
+    this.shownEvent = -1;
     this.regionsAtEvent = null;
     this.selectedContact = null;
     this.selectedBody = -1;
@@ -363,6 +365,8 @@ export class App {
     this.drawContacts();
     if (innerWidth >= 760) this.root.classList.remove("no-right");
     this.tellTime(frameAt(motion, event.time));
+    this.tell();
+    this.shownEvent = event.index;
   }
   private leaveEvent() {
     this.eventAsked++;

@@ -50,6 +50,8 @@ export class RecordedMotion implements Motion {
   private last = 0; // frame that was looked at
   private idle = 0;
   private instants: Float64Array | null = null;
+  private touches: Sections | null = null; // of events, in an exported page
+  private moments: Sections | null = null;
 
   constructor(readonly head: Head, private source: Source) {
     this.frames = head.frames;
@@ -78,8 +80,13 @@ export class RecordedMotion implements Motion {
       this.series = new Float64Array(series);
       changed();
     }
-    const instants = this.source.embedded ? await this.source.bytes("instants.bin") : null;
+    if (this.source.embedded) await this.loadInstants();
+  }
+  private async loadInstants() {
+    const [instants, touches, moments] = await Promise.all(["instants.bin", "touches.bin", "moments.bin"].map((name) => this.source.bytes(name)));
     if (instants) this.instants = new Float64Array(instants);
+    if (touches) this.touches = new Sections(this.head, touches);
+    if (moments) this.moments = new Sections(this.head, moments);
   }
   near(k: number, reach: number): number {
     return this.frame(k) ? k : (this.overview?.near(k, reach) ?? k);
@@ -188,14 +195,15 @@ export class RecordedMotion implements Motion {
   }
 
   async moment(time: number): Promise<Contact[] | null> {
-    if (this.source.embedded) return null;
+    if (this.source.embedded) return this.moments?.get(this.events.from(time)) ?? null;
     const bytes = await this.source.bytes("moment.bin", `t=${time}`).catch(() => null);
     return bytes && readContacts(this.head, asNumbers(bytes, this.head.scalar));
   }
 
   async touch(event: AbutEvent): Promise<Contact[]> {
     const [a, b] = event.bodies;
-    if (this.source.embedded || a < 0 || b < 0) return [];
+    if (this.source.embedded) return this.touches?.get(event.index) ?? [];
+    if (a < 0 || b < 0) return [];
     const bytes = await this.source.bytes("touch.bin", `t=${event.time}&a=${a}&b=${b}`).catch(() => null);
     return bytes ? readContacts(this.head, asNumbers(bytes, this.head.scalar)) : [];
   }
@@ -222,6 +230,21 @@ export class RecordedMotion implements Motion {
       rows.set(all.subarray(k * 20 + 1, (k + 1) * 20), k * 19);
     }
     return { t, rows, numbers: 19 };
+  }
+}
+
+// Contacts of events: `event count` and as many numbers, one after the other. They are read when they are asked for.
+class Sections {
+  private places = new Map<number, [from: number, to: number]>();
+  private numbers: Numbers;
+
+  constructor(private head: Head, bytes: ArrayBuffer) {
+    const n = (this.numbers = asNumbers(bytes, head.scalar));
+    for (let at = 0; at + 2 <= n.length; at += 2 + n[at + 1]) this.places.set(n[at], [at + 2, at + 2 + n[at + 1]]);
+  }
+  get(event: number): Contact[] | null {
+    const place = this.places.get(event);
+    return place ? readContacts(this.head, this.numbers.subarray(...place)) : null;
   }
 }
 

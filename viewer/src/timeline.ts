@@ -60,7 +60,7 @@ export class Timeline {
       if (dragging) this.seek(this.timeAt(e.offsetX));
       else this.hover(e);
     });
-    for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => ((dragging = false), this.hold(false)));
+    for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => dragging && ((dragging = false), this.hold(false)));
     this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
     this.canvas.addEventListener("wheel", (e) => {
       e.preventDefault();

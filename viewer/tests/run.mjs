@@ -54,7 +54,7 @@ const browser = await chromium.launch({
 const problems = [];
 async function open(address, width = 1100, height = 720) {
   const page = await browser.newPage({ viewport: { width, height } });
-  page.setDefaultTimeout(60000);
+  page.setDefaultTimeout(240000);
   page.on("pageerror", (e) => problems.push(`error in the page: ${e.message}`));
   page.on("console", (m) => m.type() === "error" && problems.push(`console: ${m.text()}`));
   page.on("request", (r) => {

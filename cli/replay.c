@@ -1,0 +1,80 @@
+/* See replay.h. */
+#include "replay.h"
+
+#include "view_blocks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool may_go_on(void *user, const abut_segment *segment) {
+    replay *r = user;
+    r->work += segment->body_count;
+    return (!r->work_most || r->work <= r->work_most) && (!(r->deadline > 0) || view_clock() < r->deadline);
+}
+
+/* The run of the recording stands at the last snapshot, or at a later frame that it has reached already. */
+static abut_status set_out(replay *r, abut_recording *recording, double time, abut_error *error) {
+    const void *block;
+    size_t size;
+    double at;
+    abut_sim_options options = {.user = r, .segment = may_go_on};
+    abut_status s = abut_recording_snapshot(recording, time, &block, &size, &at, error);
+    if (s == ABUT_OK && !r->scene) s = abut_recording_scene(NULL, recording, &r->scene, error);
+    if (s == ABUT_OK && !r->model) s = abut_model_create(NULL, abut_scene_world(r->scene), &r->model, error);
+    if (s == ABUT_OK && !r->ahead)
+        s = abut_sim_create_at(NULL, r->model, &options, block, size, &r->ahead, error);
+    if (s == ABUT_OK && !r->along)
+        return abut_sim_create_at(NULL, r->model, &options, block, size, &r->along, error);
+    if (s == ABUT_OK && (abut_sim_time(r->along) < at || abut_sim_time(r->along) > time))
+        s = abut_sim_restore(r->along, block, size, error);
+    return s;
+}
+
+static abut_status copy_ahead(replay *r, abut_error *error) {
+    size_t size = abut_sim_snapshot_size(r->along);
+    if (size > r->block_size) {
+        void *grown = realloc(r->block, size);
+        if (!grown) {
+            if (error) *error = (abut_error){.status = ABUT_NO_MEMORY, .message = "the memory is used up"};
+            return ABUT_NO_MEMORY;
+        }
+        r->block = grown, r->block_size = size;
+    }
+    abut_sim_snapshot(r->along, r->block);
+    return abut_sim_restore(r->ahead, r->block, size, error);
+}
+
+static abut_status go_there(replay *r, abut_recording *recording, double time, abut_error *error) {
+    abut_status s = set_out(r, recording, time, error);
+    if (s != ABUT_OK) return s;
+    double frame = abut_scene_world(r->scene)->frame;
+    int64_t next = (int64_t)(abut_sim_time(r->along) / frame + 1e-9) + 1;
+    for (; s == ABUT_OK && (double)next * frame <= time; next++)
+        s = abut_sim_advance(r->along, (double)next * frame, error);
+    if (s == ABUT_OK) s = copy_ahead(r, error);
+    if (s == ABUT_OK && abut_sim_time(r->ahead) < time) s = abut_sim_advance(r->ahead, time, error);
+    return s;
+}
+
+int replay_contacts(replay *r, abut_recording *recording, double time, const abut_contact **contacts,
+                    abut_error *error) {
+    int count = -1;
+    if (go_there(r, recording, time, error) == ABUT_OK) {
+        count = abut_sim_contacts(r->ahead, contacts);
+        if (count < 0 && error)
+            *error = (abut_error){.status = ABUT_NO_MEMORY, .message = "the memory is used up"};
+    }
+    if (count >= 0) return count;
+    /* a run that was stopped within a frame is of no use to the next who asks */
+    abut_sim_free(r->along), abut_sim_free(r->ahead);
+    r->along = r->ahead = NULL;
+    return -1;
+}
+
+void replay_free(replay *r) {
+    abut_sim_free(r->along), abut_sim_free(r->ahead);
+    abut_model_free(r->model);
+    abut_scene_free(r->scene);
+    free(r->block);
+    *r = (replay){0};
+}
