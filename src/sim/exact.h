@@ -371,7 +371,10 @@ bool rolling_appeared(exact *x, contact_point *p);
 abut_status rolling_ready(exact *x, bool *ready, abut_error *error);
 /* That step, and the event that ended it, to be settled. */
 abut_status rolling_go(exact *x, exact_event *e, abut_error *error);
-void rolling_free(rolling *r);
+/* A step that goes beyond the frame is kept for the next one, in the account of the group. */
+abut_status rolling_keep_ahead(exact *x, abut_error *error);
+/* Whether the load of the only contact is known from such a step: it is then that of touch 0. */
+bool rolling_knows_load(exact *x);
 
 abut_status exact_correct_positions(exact *x, double time, abut_error *error);
 

@@ -12,6 +12,7 @@
 void run_account_clear(run_account *a) {
     run_account empty = {.events = a->events, .segments = a->segments, .status = ABUT_OK};
     empty.touches.data = a->touches.data, empty.touches.capacity = a->touches.capacity;
+    empty.aheads = a->aheads;
     *a = empty;
     a->events.count = a->segments.items.count = a->segments.bodies.count = a->segments.numbers.count = 0;
 }
@@ -130,13 +131,44 @@ abut_status run_add_accounts(abut_sim *run, abut_error *error) {
     return ABUT_OK;
 }
 
-void run_clear_accounts(abut_sim *run) { run->events.count = run->account_count = 0; }
+/* ---- steps beyond the frame */
+
+static void drop_aheads(ahead_array *list) {
+    for (int64_t i = 0; i < list->count; i++) rolling_free(list->data[i].made);
+    list->count = 0;
+}
+
+void run_drop_aheads(abut_sim *run) {
+    drop_aheads(&run->aheads);
+    run->state->ahead_count = 0;
+}
+
+abut_status run_take_aheads(abut_sim *run, abut_error *error) {
+    run_drop_aheads(run);
+    for (int64_t i = 0; i < run->account_count; i++) {
+        ahead_array *list = &run->accounts.data[i].aheads;
+        if (!array_reserve(&run->context, &run->aheads, run->aheads.count + list->count))
+            return fail_memory(error);
+        for (int64_t k = 0; k < list->count; k++) run->aheads.data[run->aheads.count++] = list->data[k];
+        list->count = 0;
+    }
+    run->state->ahead_count = run->aheads.count;
+    return ABUT_OK;
+}
+
+void run_clear_accounts(abut_sim *run) {
+    for (int64_t i = 0; i < run->accounts.count; i++) drop_aheads(&run->accounts.data[i].aheads);
+    run->events.count = run->account_count = 0;
+}
 
 void run_accounts_free(abut_sim *run) {
     const abut_context *context = &run->context;
+    run_clear_accounts(run);
+    drop_aheads(&run->aheads);
+    array_free(context, &run->aheads);
     for (int64_t i = 0; i < run->accounts.count; i++) {
         run_account *a = &run->accounts.data[i];
-        array_free(context, &a->events), array_free(context, &a->touches);
+        array_free(context, &a->events), array_free(context, &a->touches), array_free(context, &a->aheads);
         array_free(context, &a->segments.items);
         array_free(context, &a->segments.bodies), array_free(context, &a->segments.numbers);
     }

@@ -205,7 +205,7 @@ static abut_status store_group(exact *x, abut_error *error) {
         run_hinges(run->state)[x->hinges[i]].coordinate = x->hinge_values[i];
     for (int64_t i = 0; i < x->contacts.count; i++)
         if (!array_push(&run->context, &x->account->touches, remember(x, i))) return fail_memory(error);
-    return ABUT_OK;
+    return rolling_keep_ahead(x, error);
 }
 
 /* ---- moving groups */
@@ -220,7 +220,6 @@ static void move_group(const exact_plan *p, int number, run_lane *lane, double u
     run_account_clear(account);
     abut_status status = begin_group(&x, p, number, lane, p->run->saved, error);
     x.end = until, x.account = account;
-    if (status == ABUT_OK) status = exact_start_integrator(&x, error);
     if (status == ABUT_OK) status = exact_advance(&x, error);
     if (status == ABUT_OK) status = store_group(&x, error);
     account->status = status;
@@ -284,7 +283,7 @@ abut_status exact_frame(abut_sim *run, double until, abut_error *error) {
         if (kept) {
             run->state->time = until;
             move_kinematic(run, until);
-            return ABUT_OK;
+            return run_take_aheads(run, error);
         }
         memcpy(run->state, run->saved, run->state_bytes);
     }
@@ -302,6 +301,7 @@ abut_status exact_look(abut_sim *run, exact *x, abut_error *error) {
     bool moves = status == ABUT_OK && p.group_count > 0;
     if (moves) status = begin_group(x, &p, 0, run->lanes.data[0], run->state, error);
     exact_plan_free(&p);
-    if (moves && status == ABUT_OK) status = exact_accelerate(x, x->time, false, true, powers, error);
+    if (moves && status == ABUT_OK && !rolling_knows_load(x))
+        status = exact_accelerate(x, x->time, false, true, powers, error);
     return status;
 }

@@ -509,6 +509,9 @@ abut_status exact_advance(exact *x, abut_error *error) {
     bool stepping = x->pace.steps_left > 0;
     if (status == ABUT_OK && !resumes && !stepping) status = settle_or_storm(x, !x->run->started, error);
     while (status == ABUT_OK && x->time < x->end) {
+        bool reduced = resumes && x->pace.steps_left == 0;
+        status = reduced ? ABUT_OK : exact_start_integrator(x, error);
+        if (status != ABUT_OK) break;
         if (x->pace.steps_left > 0) {
             bool rests;
             status = exact_time_step(x, &rests, error);
@@ -527,6 +530,7 @@ abut_status exact_advance(exact *x, abut_error *error) {
  * count as that.  The two energies start at zero in every step: they count as the largest energy of the run,
  * which is what the audit compares them with. */
 abut_status exact_start_integrator(exact *x, abut_error *error) {
+    if (x->integrator_ready) return ABUT_OK;
     ode_config config = ode_default_config();
     /* the tolerance is for the motion; errors of the many steps of a motion add up */
     config.relative = config.absolute = 0.1 * x->model->tolerance.integration;

@@ -36,6 +36,7 @@ static abut_status go_live(abut_sim *run, abut_error *error) {
     }
     run->live->motions = run_motions(run->state);
     run->state->touch_count = 0;
+    run_drop_aheads(run);
     return ABUT_OK;
 }
 

@@ -23,7 +23,7 @@ static vec3 get(const double *y) { return (vec3){y[0], y[1], y[2]}; }
 
 static int power_at(const rolling *r) { return Q_NUMBERS + (rolling_base_is_free(r) ? BODY_NUMBERS : 0); }
 
-static void pack(const rolling *r, const reduced_state *s, double *y) {
+void rolling_pack(const rolling *r, const reduced_state *s, double *y) {
     for (int i = 0; i < 4; i++) y[i] = s->place[i / 2][i % 2];
     y[4] = s->psi.c, y[5] = s->psi.s;
     put(y + 6, s->velocity.linear), put(y + 9, s->velocity.angular);
@@ -78,7 +78,7 @@ static double apply(rolling *r, int local, const motion *m, reduced_body *out) {
     return b->drag_linear * vec3_length2(v) + b->drag_angular * vec3_length2(w);
 }
 
-static abut_status load_at(rolling *r, double powers[2], abut_error *error) {
+abut_status rolling_load(rolling *r, double powers[2], abut_error *error) {
     r->x->account->evaluations++;
     powers[0] =
         apply(r, r->one, &r->placed.motion, &r->pair.body[0]) + apply(r, r->two, &r->base, &r->pair.body[1]);
@@ -114,7 +114,7 @@ static abut_status load_state(rolling *r, double time, const double *y) {
     abut_status status = place_at(r, time, y, r->error);
     if (status == ABUT_OK && !is_on_its_way(r))
         status = fail(r->error, ABUT_FAILED, "the place of the contact ends at t = %.9g", time);
-    return status == ABUT_OK ? load_at(r, r->powers, r->error) : status;
+    return status == ABUT_OK ? rolling_load(r, r->powers, r->error) : status;
 }
 
 static abut_status derivative(void *user, double time, const double *y, double *dydt) {
@@ -149,7 +149,7 @@ static double room(const reduced_side *side, const double place[2]) {
     return extended - abut_surface_outside(side->surface, p, NULL);
 }
 
-static void monitor_all(const rolling *r, double g[MONITORS]) {
+void rolling_monitor(const rolling *r, double g[MONITORS]) {
     const reduced_pair *p = &r->pair;
     vec3 n = r->placed.normal, w = r->placed.spin;
     g[LEAVES_ONE] = room(&p->side[0], r->state.place[0]);
@@ -174,8 +174,8 @@ abut_status rolling_place(rolling *r, double time, abut_error *error) {
 
 static bool monitor_at(rolling *r, double time, double g[MONITORS]) {
     double powers[2];
-    if (rolling_place(r, time, NULL) != ABUT_OK || load_at(r, powers, NULL) != ABUT_OK) return false;
-    monitor_all(r, g);
+    if (rolling_place(r, time, NULL) != ABUT_OK || rolling_load(r, powers, NULL) != ABUT_OK) return false;
+    rolling_monitor(r, g);
     return true;
 }
 
@@ -185,12 +185,12 @@ static bool monitor_at(rolling *r, double time, double g[MONITORS]) {
 static bool is_uneventful(rolling *r, double t0, double t1) {
     double g[2][MONITORS], powers[2];
     if (!r->integrator.waits) return false;
-    monitor_all(r, g[1]);
+    rolling_monitor(r, g[1]);
     rolling end = *r;
     ode_middle(&r->integrator, r->y);
-    if (place_at(r, t0 + (t1 - t0) / 2, r->y, NULL) != ABUT_OK || load_at(r, powers, NULL) != ABUT_OK)
+    if (place_at(r, t0 + (t1 - t0) / 2, r->y, NULL) != ABUT_OK || rolling_load(r, powers, NULL) != ABUT_OK)
         return false;
-    monitor_all(r, g[0]);
+    rolling_monitor(r, g[0]);
     for (int k = 0; k < MONITORS; k++)
         if ((r->monitored[k] > 0 && !(g[0][k] > 0)) || (g[0][k] > 0 && !(g[1][k] > 0))) return false;
     *r = end;
@@ -247,84 +247,6 @@ static int find_event(rolling *r, double t0, double t1, double *time) {
     return found;
 }
 
-/* ---- into reduced coordinates */
-
-/* The contact point as the rest of the clock knows it: its normal from body b to body a. */
-static void tell_point(const rolling *r) {
-    contact_point *p = &r->x->contacts.data[0].point;
-    *p = r->placed.point;
-    if (r->flipped) p->normal = vec3_neg(p->normal), p->normal_rate = vec3_neg(p->normal_rate);
-}
-
-static reduced_side side_of(const exact *x, int local, const element *e) {
-    if (e->kind == ELEMENT_PATCH)
-        return (reduced_side){x->model->bodies[x->bodies[local]].shape.atlas,
-                              e->patch,
-                              e->p,
-                              {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-    vec3 t = vec3_orthogonal(e->d);
-    return (reduced_side){NULL, 0, e->p, {t, vec3_cross(e->d, t), e->d}};
-}
-
-/* Where the contact is on each side.  A plane has its coordinates from the place on the other. */
-static void find_places(rolling *r, const element *e[2], const motion *m[2]) {
-    for (int k = 0; k < 2; k++) r->state.place[k][0] = e[k]->u, r->state.place[k][1] = e[k]->v;
-    for (int k = 0; k < 2; k++) {
-        if (r->pair.side[k].surface) continue;
-        const reduced_side *other = &r->pair.side[1 - k];
-        abut_partials p;
-        abut_surface_evaluate(other->surface, other->patch, e[1 - k]->u, e[1 - k]->v, 0, &p);
-        vec3 at = vec3_add(m[1 - k]->center, quat_rotate(m[1 - k]->rotation, vec3_add(p.c, other->origin)));
-        vec3 local = quat_unrotate(m[k]->rotation, vec3_sub(at, m[k]->center));
-        vec3 d = vec3_sub(local, r->pair.side[k].origin);
-        r->state.place[k][0] = vec3_dot(d, r->pair.side[k].frame.cx);
-        r->state.place[k][1] = vec3_dot(d, r->pair.side[k].frame.cy);
-    }
-}
-
-/* Directions at the start of the evolution, of body 1 against body 2; memory where speeds are too small. */
-static void find_starts(rolling *r, const group_contact *c) {
-    double sign = r->flipped ? -1 : 1, slow = 1e-6 * (1e-3 + r->x->speed);
-    vec3 w = r->placed.spin, n = r->placed.normal, roll = vec3_axpy(w, -vec3_dot(w, n), n);
-    double size = r->x->model->size;
-    r->pair.slow_slip = slow, r->pair.slow_roll = slow / size;
-    r->pair.slip_start =
-        vec3_length(r->placed.slip) > slow ? vec3_unit(r->placed.slip) : vec3_scale(c->slip_along, sign);
-    r->pair.roll_start = vec3_length(roll) * size > slow ? vec3_unit(roll) : vec3_scale(c->roll_along, sign);
-    double spin = vec3_dot(w, n);
-    r->pair.spin_start = fabs(spin) * size > slow ? (spin < 0 ? -1 : 1) : c->spin_along < 0 ? -1 : 1;
-}
-
-bool rolling_begin(rolling *r, exact *x) {
-    const group_contact *c = &x->contacts.data[0];
-    const near_pair *pair = &x->touches.data[0].pair;
-    r->x = x;
-    r->flipped = c->a >= x->movable;
-    r->one = r->flipped ? c->b : c->a, r->two = r->flipped ? c->a : c->b;
-    const element *e[2] = {r->flipped ? &pair->b : &pair->a, r->flipped ? &pair->a : &pair->b};
-    const motion *m[2] = {&x->motions[r->one], &x->motions[r->two]};
-    r->pair = (reduced_pair){.side = {side_of(x, r->one, e[0]), side_of(x, r->two, e[1])},
-                             .body = {{.inertia = &x->inertias[r->one]}, {.inertia = &x->inertias[r->two]}},
-                             .friction = c->friction,
-                             .mode = c->mode,
-                             .rolling = c->rolling,
-                             .spinning = c->spinning};
-    r->pair.body[1].acceleration = x->prescribed[r->two];
-    find_places(r, e, m);
-    r->base = *m[1], r->base_rotation = quat_matrix(r->base.rotation), r->base_known = true;
-    r->running = false, r->time = x->time;
-    if (!reduced_coordinates(&r->pair, m[0], m[1], &r->state) ||
-        !reduced_place(&r->pair, &r->state, &r->base, r->base_rotation, &r->placed))
-        return false;
-    find_starts(r, c);
-    tell_point(r);
-    pack(r, &r->state, r->y);
-    if (load_at(r, r->powers, NULL) != ABUT_OK) return false;
-    monitor_all(r, r->monitored);
-    r->loaded = true;
-    return true;
-}
-
 /* ---- back to the bodies */
 
 /* The bodies and the place of the contact are where the state is. */
@@ -349,9 +271,9 @@ static void store(rolling *r, double time) {
     show(r);
     x->accelerations[r->one] = r->load.acceleration[0];
     if (rolling_base_is_free(r)) x->accelerations[r->two] = r->load.acceleration[1];
-    tell_point(r);
+    rolling_tell_point(r, &c->point);
     double sign = r->flipped ? -1 : 1;
-    find_starts(r, c); /* slip turns slowly; the next step goes on from where this one ended */
+    rolling_find_starts(r, c); /* slip turns slowly; the next step goes on from where this one ended */
     c->slip_along = vec3_scale(r->pair.slip_start, sign),
     c->roll_along = vec3_scale(r->pair.roll_start, sign);
     c->spin_along = r->pair.spin_start;
@@ -369,21 +291,21 @@ static void count_energy(rolling *r) {
 
 /* ---- a step */
 
-static abut_status start_integrator(rolling *r, abut_error *error) {
+abut_status rolling_start_integrator(rolling *r, double time, double hint, abut_error *error) {
     if (!r->ready) {
         ode_config config = ode_default_config();
         config.relative = config.absolute = 0.1 * r->x->model->tolerance.integration;
         config.lazy_dense = true;
-        abut_status status = ode_init(&r->integrator, &r->x->run->context, power_at(r) + EXACT_EXTRA, &config,
-                                      derivative, NULL, r);
+        abut_status status =
+            ode_init(&r->integrator, r->context, power_at(r) + EXACT_EXTRA, &config, derivative, NULL, r);
         if (status != ABUT_OK) return fail_memory(error);
         r->ready = true;
     }
-    r->integrator.config.first_step = r->x->pace.hint > 0 ? r->x->pace.hint : 0;
+    r->integrator.config.first_step = hint > 0 ? hint : 0;
     r->counted[0] = r->counted[1] = 0;
     r->error = error;
     r->running = true;
-    return ode_start(&r->integrator, r->x->time, r->y, error);
+    return ode_start(&r->integrator, time, r->y, error);
 }
 
 /* The place has left a patch: the neighbour takes over.  Where the surface ends, the general clock does. */
@@ -399,13 +321,13 @@ static abut_status cross(rolling *r, exact_event *e, abut_error *error) {
             return ABUT_OK;
         }
     }
-    pack(r, &r->state, r->y);
-    if (place_at(r, r->x->time, r->y, NULL) != ABUT_OK || load_at(r, r->powers, NULL) != ABUT_OK) {
+    rolling_pack(r, &r->state, r->y);
+    if (place_at(r, r->x->time, r->y, NULL) != ABUT_OK || rolling_load(r, r->powers, NULL) != ABUT_OK) {
         *e = (exact_event){EXACT_LEAVES, 0, r->x->time};
         return ABUT_OK;
     }
     store(r, r->x->time);
-    monitor_all(r, r->monitored);
+    rolling_monitor(r, r->monitored);
     r->running = false;
     /* where the curvature jumps, forces do, and a place can end */
     if (!(r->placed.curvature[0] / r->placed.curvature[1] > ROLLING_CONFORMS))
@@ -432,47 +354,67 @@ static abut_status show_at(exact *x, double time, abut_error *error) {
 /* Places that appear elsewhere end the step where they would overlap: true.  */
 static abut_status look_elsewhere(rolling *r, double start, double *reached, bool *cut, abut_error *error) {
     double end = *reached;
-    *cut = r->appeared = false;
     if (!rolling_can_appear(r->x)) return ABUT_OK;
     abut_status status = rolling_appear(r->x, show_at, start, reached, &r->appeared, error);
     *cut = *reached < end;
     return status;
 }
 
+abut_status rolling_make_step(rolling *r, double end, abut_error *error) {
+    double start = r->integrator.t;
+    abut_status status = ode_step(&r->integrator, end, error);
+    if (status != ABUT_OK) return status;
+    r->which = find_event(r, start, r->integrator.t, &r->reached);
+    r->ahead = true;
+    return ABUT_OK;
+}
+
+/* A new step from the present state, beyond the frame if it can. */
+static abut_status begin_step(rolling *r, double longest, abut_error *error) {
+    exact *x = r->x;
+    bool far = rolling_looks_ahead(x);
+    double end = far || x->end - x->time > longest ? x->time + longest : x->end;
+    abut_status status = r->running ? ABUT_OK : rolling_start_integrator(r, x->time, x->pace.hint, error);
+    if (status == ABUT_OK && far) rolling_remember(r, end);
+    return status == ABUT_OK ? rolling_make_step(r, end, error) : status;
+}
+
+/* What the rest of the clock has to do at the end of a step. */
+static abut_status end_step(rolling *r, bool cut, exact_event *e, abut_error *error) {
+    r->ahead = false;
+    r->x->account->steps++;
+    if (r->which == MONITORS && !cut) return ABUT_OK;
+    r->running = false;
+    if (cut) {
+        *e = (exact_event){EXACT_GAP, 0, r->x->time};
+        return ABUT_OK;
+    }
+    if (r->which == LEAVES_ONE || r->which == LEAVES_TWO) return cross(r, e, error);
+    static const exact_event_kind kinds[MONITORS] = {
+        [NORMAL] = EXACT_VANISHES, [CONFORMS] = EXACT_SLIPS, [MARGIN] = EXACT_SLIPS,
+        [SLIP] = EXACT_STICKS,     [ROLL] = EXACT_SLIPS,     [SPIN] = EXACT_SLIPS};
+    *e = (exact_event){kinds[r->which], 0, r->x->time};
+    return ABUT_OK;
+}
+
 abut_status rolling_step(rolling *r, double longest, exact_event *e, abut_error *error) {
     exact *x = r->x;
     double start = x->time;
+    bool fresh = !r->ahead, cut = false;
     *e = (exact_event){.kind = EXACT_NOTHING, .item = -1};
-    abut_status status = r->running ? ABUT_OK : start_integrator(r, error);
-    double end = x->end - start > longest ? start + longest : x->end;
-    if (status == ABUT_OK) status = ode_step(&r->integrator, end, error);
+    abut_status status = fresh ? begin_step(r, longest, error) : ABUT_OK;
     if (status != ABUT_OK) return status;
-    double reached = r->integrator.t;
     x->pace.hint = r->integrator.h;
-    int which = find_event(r, start, reached, &reached);
-    bool cut;
-    status = look_elsewhere(r, start, &reached, &cut, error);
-    bool placed = which == MONITORS && !x->run->options.segment && !r->appeared;
-    if (status == ABUT_OK) status = rolling_keep_segment(r, start, reached, error);
+    bool ends = r->reached <= x->end;
+    double reached = ends ? r->reached : x->end;
+    r->appeared = false;
+    if (ends) status = look_elsewhere(r, start, &reached, &cut, error);
+    bool placed = fresh && ends && r->which == MONITORS && !x->run->options.segment && !r->appeared;
+    if (status == ABUT_OK && fresh)
+        status = rolling_keep_segment(r, start, ends ? reached : r->reached, error);
     if (status == ABUT_OK && !placed) status = place_again(r, reached, error);
     if (status != ABUT_OK) return status;
     count_energy(r);
     store(r, reached);
-    x->account->steps++;
-    if (which == MONITORS && !cut) return ABUT_OK;
-    r->running = false;
-    if (cut) {
-        *e = (exact_event){EXACT_GAP, 0, reached};
-        return ABUT_OK;
-    }
-    if (which == LEAVES_ONE || which == LEAVES_TWO) return cross(r, e, error);
-    static const exact_event_kind kinds[MONITORS] = {
-        [NORMAL] = EXACT_VANISHES, [CONFORMS] = EXACT_SLIPS, [MARGIN] = EXACT_SLIPS,
-        [SLIP] = EXACT_STICKS,     [ROLL] = EXACT_SLIPS,     [SPIN] = EXACT_SLIPS};
-    *e = (exact_event){kinds[which], 0, reached};
-    return ABUT_OK;
-}
-
-void rolling_free(rolling *r) {
-    if (r && r->ready) ode_free(&r->integrator);
+    return ends ? end_step(r, cut, e, error) : ABUT_OK;
 }

@@ -117,8 +117,11 @@ static abut_status prepare(exact *x, bool *fine, abut_error *error) {
     *fine = suits(x) && !x->general_next;
     x->general_next = false;
     if (!*fine) return ABUT_OK;
-    if (!x->rolling) x->rolling = arena_alloc(x->arena, 1, sizeof *x->rolling);
+    abut_status status = rolling_resume(x, fine, error);
+    if (status != ABUT_OK || *fine) return status;
+    if (!x->rolling) x->rolling = mem_calloc(&x->run->context, 1, sizeof *x->rolling);
     if (!x->rolling) return fail_memory(error);
+    x->rolling->context = &x->run->context;
     *fine = rolling_begin(x->rolling, x) && holds(x->rolling);
     return ABUT_OK;
 }
@@ -126,9 +129,9 @@ static abut_status prepare(exact *x, bool *fine, abut_error *error) {
 abut_status rolling_ready(exact *x, bool *ready, abut_error *error) {
     *ready = x->rolling_goes_on && x->rolling->time == x->time; /* not after time stepping */
     abut_status status = *ready ? ABUT_OK : prepare(x, ready, error);
-    if (status == ABUT_OK && *ready) {
+    if (status == ABUT_OK && *ready && !x->rolling->ahead) {
         exact_measure_speed(x);
-        double wanted = x->end - x->time;
+        double wanted = rolling_looks_ahead(x) ? INFINITY : x->end - x->time;
         if (x->pace.hint > 0) wanted = fmin(wanted, x->pace.hint);
         double radius = shape_of(x, x->rolling->one)->radius;
         contact_point p;

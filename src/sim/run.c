@@ -359,13 +359,31 @@ static uint64_t used_bytes(const run_state *s) {
                       (const char *)s);
 }
 
+/* With the steps that go beyond the present time. */
+static uint64_t snapshot_bytes(const run_state *s) {
+    return used_bytes(s) + (uint64_t)s->ahead_count * sizeof(run_ahead);
+}
+
 size_t abut_sim_snapshot_size(const abut_sim *run) {
-    return used_bytes(run->state) + (run->live ? live_snapshot_size(run->live) : 0);
+    return snapshot_bytes(run->state) + (run->live ? live_snapshot_size(run->live) : 0);
 }
 
 void abut_sim_snapshot(const abut_sim *run, void *block) {
+    char *next = (char *)block + used_bytes(run->state);
     memcpy(block, run->state, used_bytes(run->state));
-    if (run->live) live_snapshot(run->live, (char *)block + used_bytes(run->state));
+    for (int64_t i = 0; i < run->aheads.count; i++, next += sizeof(run_ahead))
+        memcpy(next, &run->aheads.data[i].step, sizeof(run_ahead));
+    if (run->live) live_snapshot(run->live, next);
+}
+
+static void restore_aheads(abut_sim *run, const char *from, int64_t count) {
+    run_drop_aheads(run);
+    for (int64_t i = 0; i < count; i++) {
+        ahead_item item = {.made = NULL};
+        memcpy(&item.step, from + (size_t)i * sizeof item.step, sizeof item.step);
+        run->aheads.data[run->aheads.count++] = item;
+    }
+    run->state->ahead_count = count;
 }
 
 abut_status abut_sim_restore(abut_sim *run, const void *block, size_t size, abut_error *error) {
@@ -378,10 +396,14 @@ abut_status abut_sim_restore(abut_sim *run, const void *block, size_t size, abut
         header.hinge_count != run->state->hinge_count)
         return fail(error, ABUT_INVALID,
                     "the snapshot belongs to another scene; use the scene it was made with");
-    size_t own = header.touch_count < 0 ? 0 : used_bytes(&header);
+    bool sound =
+        header.touch_count >= 0 && header.ahead_count >= 0 && header.ahead_count <= header.body_count;
+    size_t own = sound ? snapshot_bytes(&header) : 0;
     if (own == 0 || size < own)
         return fail(error, ABUT_INVALID, "the snapshot has the wrong size; it is damaged");
-    if (!run_reserve_touches(run, header.touch_count)) return fail_memory(error);
+    if (!run_reserve_touches(run, header.touch_count) ||
+        !array_reserve(&run->context, &run->aheads, header.ahead_count))
+        return fail_memory(error);
     int capacity = run->state->touch_capacity;
     /* the run goes on with the clock of the snapshot */
     if (size == own && run->live) {
@@ -390,7 +412,8 @@ abut_status abut_sim_restore(abut_sim *run, const void *block, size_t size, abut
     }
     abut_status status = size > own && !run->live ? live_create(run, error) : ABUT_OK;
     if (status != ABUT_OK) return status;
-    memcpy(run->state, block, own);
+    memcpy(run->state, block, used_bytes(&header));
+    restore_aheads(run, (const char *)block + used_bytes(&header), header.ahead_count);
     run->started = true;
     run->state->touch_capacity = capacity;
     run->state->bytes = run->state_bytes;

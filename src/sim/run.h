@@ -14,7 +14,7 @@
 #include "dynamics/forces.h"
 #include "sim/model.h"
 
-enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 6 };
+enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 7 };
 
 /* Memory of a touching place: which features, and what friction did there last. */
 typedef struct touch {
@@ -44,6 +44,27 @@ typedef struct hinge_memory {
     int32_t at_limit; /* -1, 0, +1: rests on that limit */
 } hinge_memory;
 
+/* A step of reduced coordinates that goes beyond the frame (sim/rolling_begin.c): what it takes to make it
+ * again with the same bits. */
+enum { AHEAD_NUMBERS = 27 };
+typedef struct run_ahead {
+    int64_t body;                        /* of the model: body 1 of the contact */
+    uint64_t pairs;                      /* which pairs of bodies could meet */
+    double start, end, hint, last_error; /* of the integrator */
+    double y[AHEAD_NUMBERS];             /* at the start */
+    double counted[2];                   /* energies of the step that are in the books already */
+    vec3 slip_start, roll_start;
+    double spin_start, slow_slip, slow_roll;
+} run_ahead;
+
+/* And the step itself, where it is at hand. */
+struct rolling;
+typedef struct ahead_item {
+    run_ahead step;
+    struct rolling *made; /* NULL: it has to be made again */
+} ahead_item;
+typedef ARRAY(ahead_item) ahead_array;
+
 typedef struct run_state {
     uint32_t magic, version;
     uint64_t bytes, model_hash;
@@ -58,6 +79,8 @@ typedef struct run_state {
     int64_t storms, time_steps; /* exact_storm.c */
     double time_stepped;
     int32_t body_count, hinge_count, touch_count, touch_capacity;
+    int64_t
+        ahead_count; /* steps that go beyond the present time; in a snapshot they come behind the touches */
 } run_state;
 
 typedef ARRAY(abut_event) event_array;
@@ -81,6 +104,7 @@ typedef struct run_account {
     event_array events;
     segment_list segments;
     ARRAY(touch) touches;
+    ahead_array aheads;
     double dissipated, work, numerical; /* numerical: taken by time steps (exact_balance.c) */
     double deepest_overlap, residual, constraint_error, momentum_error; /* largest */
     int64_t steps;
@@ -112,6 +136,7 @@ struct abut_sim {
     event_array events;          /* of the frame */
     ARRAY(run_account) accounts; /* of the groups of the frame; those behind `account_count` wait for reuse */
     int64_t account_count;
+    ahead_array aheads;           /* steps that go beyond the present time */
     ARRAY(run_lane *) lanes;      /* one a thread */
     ARRAY(abut_contact) contacts; /* answer of abut_sim_contacts */
     ARRAY(abut_vec3) contact_vectors;
@@ -147,6 +172,11 @@ abut_status run_add_accounts(abut_sim *run, abut_error *error);
 /* Nothing was told of this frame. */
 void run_clear_accounts(abut_sim *run);
 void run_accounts_free(abut_sim *run);
+
+/* Steps beyond the frame: those of the groups become the run's; or the run has none. */
+abut_status run_take_aheads(abut_sim *run, abut_error *error);
+void run_drop_aheads(abut_sim *run);
+void rolling_free(struct rolling *r); /* rolling_begin.c */
 
 /* Room for `count` touches in the state (and in the saved one). */
 bool run_reserve_touches(abut_sim *run, int count);
