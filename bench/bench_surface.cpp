@@ -5,9 +5,9 @@
  *
  *     bench_surface [MILLISECONDS a row]
  *
- * Below, the rattleback of Kry's thesis (two Bezier patches) for a minute of the exact clock in contact
- * coordinates: times real time, and the time of the run over the evaluations of the accelerations in it,
- * which are counted: integrator, events and frames are in it.  The thesis: 0.9 ms an evaluation.
+ * Then one evaluation of the accelerations of two Bezier patches in contact, in each mode of friction, beside
+ * the 0.9 ms of Kry's thesis; and the rattleback of the thesis (two Bezier patches) for a minute of the exact
+ * clock in contact coordinates: times real time.
  *
  * CPU time of the best of several rounds, the two in turn, as the machine may be shared. */
 #include "abut/abut.h"
@@ -24,6 +24,8 @@
 #include <vector>
 
 using namespace OpenSubdiv;
+
+extern "C" double bench_accelerations(int mode, double milliseconds); /* tests/dynamics/bench_reduced.c */
 
 namespace {
 
@@ -272,6 +274,16 @@ void s_patch_rows() {
     }
 }
 
+/* ---- accelerations, Bezier on Bezier */
+
+void acceleration_rows() {
+    static const char *const names[] = {
+        "accelerations, frictionless (5 freedoms)", "accelerations, sliding (5 freedoms)",
+        "accelerations, no slip (3 freedoms)", "accelerations, no slip, no spin (2)"};
+    for (int mode = 0; mode < 4; mode++)
+        row(names[mode], 6, bench_accelerations(mode, milliseconds), "Kry 2000", 900000, 2000);
+}
+
 /* ---- the rattleback's minute */
 
 struct Rattleback {
@@ -345,6 +357,7 @@ int main(int argc, char **argv) {
     loop_row(6, true);
     for (int n : {3, 4, 5, 7, 10}) loop_row(n, false);
     s_patch_rows();
+    acceleration_rows();
     rattleback_rows();
     return 0;
 }
