@@ -72,6 +72,8 @@ typedef struct exact_near {
 typedef struct exact_touch {
     near_pair pair;
     vec3 slip_start; /* unit slip at the start of the step: friction keeps this side through zero slip */
+    vec3 roll_start; /* and the rolling axis and the spin along the normal (its sign) likewise */
+    double spin_start;
     bool rolls;      /* in reduced coordinates */
     double clear;    /* then: how far everything else may come, m */
     double made_at; /* bounces that were summed end then: contact-made is told at that time; 0: it was told */
@@ -210,8 +212,14 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
 /* The right-hand side for the integrator. */
 abut_status exact_derivative(void *user, double time, const double *y, double *dydt);
 abut_status exact_evaluate_contacts(exact *x, abut_error *error);
+
 /* A row of the hinges cannot be kept (-1: none): the run tells the first one. */
 void exact_note_contradiction(exact *x, int number, double time);
+
+/* ---- exact_resist.c: rolling and spinning resistance */
+void exact_remember_turns(exact *x); /* at the start of a step */
+/* Directions at the placed state, on the side of the step's start. */
+void exact_follow_turns(const exact *x, const exact_touch *t, group_contact *c);
 
 /* ---- exact_face.c */
 /* The faces that lie on each other at a touch; -1 where there is none. */

@@ -4,7 +4,7 @@
  *   gap, joins   of pairs that do not touch: exact_gaps.c
  *   leaves       a touching pair no longer faces: a corner slides off
  *   vanishes     the acceleration of a gap becomes positive
- *   sticks       the slip of a sliding point ends
+ *   sticks       the slip of a sliding point ends; rolling and spinning that resistance ends: exact_resist.c
  *   slips        the friction cone of a sticking point is left
  *   limit        the coordinate of a hinge reaches a limit
  *   breaks       a hinge carries more than it can
@@ -172,6 +172,7 @@ exact_event exact_find_event(exact *x, double t0, double t1) {
     double end = fmin(t1, best.time);
     find_leaves(x, t0, end, &best);
     find_sticks(x, t0, fmin(end, best.time), &best);
+    exact_find_turns(x, t0, fmin(end, best.time), &best);
     find_changes(x, t0, fmin(end, best.time), &best);
     find_hinges(x, t0, fmin(end, best.time), &best);
     x->late = best.kind == EXACT_VANISHES ? fmin(vanished_late(x, best.item, best.time), best.time - t0) : 0;

@@ -201,6 +201,7 @@ abut_status exact_evaluate_contacts(exact *x, abut_error *error) {
             if (speed > 1e-9 * (1 + x->speed))
                 c->slip_along = vec3_scale(u, (vec3_dot(u, t->slip_start) < 0 ? -1 : 1) / speed);
         }
+        exact_follow_turns(x, t, c);
     }
     return exact_update_faces(x, error);
 }

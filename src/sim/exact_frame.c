@@ -116,6 +116,8 @@ static bool load_touches(exact *x, const exact_plan *p, int number, run_state *s
         group_contact c = remembered_contact(x->model, t, a, b);
         exact_touch e = {.pair = t->pair,
                          .slip_start = t->slip_along,
+                         .roll_start = t->roll_along,
+                         .spin_start = t->spin_along,
                          .rolls = t->rolls,
                          .clear = t->clear,
                          .made_at = t->made_at};

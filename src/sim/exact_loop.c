@@ -361,6 +361,7 @@ static void remember_slip(exact *x) {
         x->touches.data[i].slip_start =
             speed > 1e-9 * (1 + x->speed) ? vec3_scale(u, 1 / speed) : c->slip_along;
     }
+    exact_remember_turns(x);
     exact_face_remember(x);
 }
 

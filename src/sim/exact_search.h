@@ -24,6 +24,9 @@ double exact_bisect(exact *x, int64_t item, exact_holds *f, double t0, double t1
 /* Keeps the earlier of two events; ties go to the one found first, within a kind to the smaller number. */
 void exact_consider(exact_event *best, exact_event_kind kind, int64_t item, double time);
 
+/* ---- exact_resist.c */
+void exact_find_turns(exact *x, double t0, double t1, exact_event *best);
+
 /* ---- exact_gaps.c */
 bool exact_probe_gap(exact *x, int64_t item, double t, exact_sample *s); /* of a near pair */
 
