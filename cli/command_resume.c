@@ -21,6 +21,7 @@ static int load(simulation *s, double *planned) {
     if (status == ABUT_OK) status = abut_recorder_resume(&s->context, s->recording, &s->recorder, &error);
     abut_sim_options options = {0};
     if (status == ABUT_OK) options = abut_recorder_options(s->recorder);
+    if (status == ABUT_OK) simulation_watch(s);
     if (status == ABUT_OK)
         status = abut_sim_create_at(&s->context, s->model, &options, block, size, &s->run, &error);
     s->frames = abut_recording_frames(recording);

@@ -71,6 +71,8 @@ static bool tell_scene(void *user, const abut_event *event) {
     return abut_scene_event(s->scene, s->model, event);
 }
 
+void simulation_watch(simulation *s) { abut_recorder_watch(s->recorder, tell_scene, s); }
+
 /* The scene's own error is the better message where one of its functions failed. */
 static int report(const simulation *s, const abut_error *error) {
     const abut_error *own = abut_scene_error(s->scene);
@@ -101,7 +103,7 @@ int simulation_begin(simulation *s, const abut_recorder_def *def) {
             ABUT_OK)
             return cli_error(&error);
         options = abut_recorder_options(s->recorder);
-        abut_recorder_watch(s->recorder, tell_scene, s);
+        simulation_watch(s);
     }
     if (abut_sim_create(&s->context, s->model, &options, &s->run, &error) != ABUT_OK) {
         if (!error.file[0]) strncpy(error.file, abut_scene_name(s->scene), sizeof error.file - 1);
@@ -211,7 +213,8 @@ static abut_status advance(simulation *s, double until, abut_error *error) {
 
 int simulation_run(simulation *s, bool strict, bool json) {
     abut_error error = {0};
-    struct sigaction action = {.sa_handler = on_interrupt}, old;
+    /* a second Ctrl-C ends the process: what is committed stays */
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old;
     sigaction(SIGINT, &action, &old);
     double started = now(), shown = 0, first = abut_sim_time(s->run);
     bool progress = !s->quiet && !json && cli_is_terminal(stderr);

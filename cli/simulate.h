@@ -24,6 +24,8 @@ int simulation_load(simulation *s, const char *path, const abut_scene_options *o
 /* What --allow-overlap has moved, one line a body, to standard error. */
 void simulation_print_shifts(const simulation *s);
 int simulation_begin(simulation *s, const abut_recorder_def *def);
+/* The scene's functions are told the events, once they are recorded. */
+void simulation_watch(simulation *s);
 /* Frame after frame to the end, with a progress bar on a terminal; Ctrl-C ends it cleanly. */
 int simulation_run(simulation *s, bool strict, bool json);
 void simulation_end(simulation *s);

@@ -95,6 +95,7 @@ typedef bool abut_time_function(void *user, double time, double *out, int count)
 typedef struct abut_body_def {
     uint32_t cookie;
     const char *name; /* unique; NULL: "body1", ... */
+    int line;         /* of the file that defines it, for messages; 0: none */
     abut_shape shape;
     abut_vec3 position; /* of the shape's origin */
     abut_quat rotation;
@@ -140,6 +141,7 @@ typedef struct abut_hinge_def {
     uint32_t cookie;
     abut_hinge_kind kind;
     const char *name;
+    int line;           /* of the file that defines it, for messages; 0: none */
     int a, b;           /* bodies; b = -1: the ground */
     abut_vec3 at, at_b; /* world, time 0; at_b only for rod (the other end) */
     abut_vec3 axis,

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 typedef enum statement {
     INSERT_FRAME,
@@ -230,17 +231,34 @@ static abut_recorder *new_recorder(const abut_context *context, const abut_recor
     return r;
 }
 
+/* An older recording of that name is removed; anything else is not ours to remove, as a scene given by
+ * mistake. */
+static abut_status make_room(const char *path, abut_error *error) {
+    static const char magic[] = "SQLite format 3";
+    char head[sizeof magic] = "", journal[1100];
+    struct stat about;
+    if (!path[0]) return fail(error, ABUT_INVALID, "the name of the recording is empty; give one");
+    if (stat(path, &about) != 0) return ABUT_OK;
+    bool is_file = S_ISREG(about.st_mode);
+    FILE *file = is_file ? fopen(path, "rb") : NULL;
+    size_t read = file ? fread(head, 1, sizeof magic, file) : 0;
+    if (file) fclose(file);
+    if (!is_file || (about.st_size > 0 && (read < sizeof magic || memcmp(head, magic, sizeof magic) != 0)))
+        return fail_at(error, ABUT_INVALID, path, 0,
+                       "is there already, and is no recording; give another name, or remove it");
+    snprintf(journal, sizeof journal, "%s-journal", path);
+    if (remove(path) == 0) remove(journal);
+    return ABUT_OK;
+}
+
 abut_status abut_recorder_create(const abut_context *context, const char *path, const abut_scene *scene,
                                  const abut_model *model, const abut_recorder_def *def,
                                  abut_recorder **recorder, abut_error *error) {
     *recorder = NULL;
     abut_recorder *r = new_recorder(context, def);
     if (!r) return fail_memory(error);
-    char journal[1100];
-    remove(path);
-    snprintf(journal, sizeof journal, "%s-journal", path);
-    remove(journal);
-    abut_status status = open_file(r, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
+    abut_status status = make_room(path, error);
+    if (status == ABUT_OK) status = open_file(r, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
     if (status == ABUT_OK) status = record_execute(r->db, path, "BEGIN", error);
     if (status == ABUT_OK) status = record_execute(r->db, path, record_schema, error);
     if (status == ABUT_OK) status = prepare(r, error);
@@ -254,12 +272,17 @@ abut_status abut_recorder_create(const abut_context *context, const char *path, 
     return ABUT_OK;
 }
 
-/* The number in the first column of the first row. */
-static bool ask_number(sqlite3 *db, const char *sql, int64_t *number) {
+/* The last snapshot: its frame and time, and what is recorded up to it. */
+static bool ask_last_snapshot(abut_recorder *r, int64_t *frame) {
+    static const char *const sql =
+        "SELECT frame, t, next_event, next_segment FROM snapshot ORDER BY frame DESC LIMIT 1";
     sqlite3_stmt *s = NULL;
-    bool found = sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW &&
-                 sqlite3_column_type(s, 0) != SQLITE_NULL;
-    if (found) *number = sqlite3_column_int64(s, 0);
+    bool found = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
+    if (found) {
+        *frame = sqlite3_column_int64(s, 0);
+        r->last_snapshot = sqlite3_column_double(s, 1);
+        r->next_event = sqlite3_column_int64(s, 2), r->next_segment = sqlite3_column_int64(s, 3);
+    }
     sqlite3_finalize(s);
     return found;
 }
@@ -271,10 +294,7 @@ abut_status abut_recorder_resume(const abut_context *context, const char *path, 
     if (!r) return fail_memory(error);
     abut_status status = open_file(r, path, SQLITE_OPEN_READWRITE, error);
     int64_t frame = -1;
-    if (status == ABUT_OK &&
-        (!ask_number(r->db, "SELECT max(frame) FROM snapshot", &frame) ||
-         !ask_number(r->db, "SELECT next_event FROM snapshot ORDER BY frame DESC", &r->next_event) ||
-         !ask_number(r->db, "SELECT next_segment FROM snapshot ORDER BY frame DESC", &r->next_segment)))
+    if (status == ABUT_OK && !ask_last_snapshot(r, &frame))
         status = fail_at(error, ABUT_INVALID, path, 0, "has no snapshot to resume from; run the scene again");
     char sql[400];
     snprintf(sql, sizeof sql,

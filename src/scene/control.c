@@ -160,7 +160,7 @@ bool abut_scene_event(abut_scene *scene, const abut_model *model, const abut_eve
     for (int i = 0; i < scene->handlers.count; i++) {
         if (scene->handlers.data[i].kind != (int)event->kind) continue;
         event_call c = {&scene->handlers.data[i], model, event};
-        scene->instructions_left = 10000000;
+        scene_allow(scene, SCENE_CALL_INSTRUCTIONS);
         lua_pushcfunction(scene->lua, call_handler);
         lua_pushlightuserdata(scene->lua, &c);
         scene->has_failed = scene_call(scene, 1, 0, &scene->failure) != ABUT_OK;
@@ -175,7 +175,7 @@ bool abut_scene_every(abut_scene *scene, double from, double to) {
         if (h->kind >= 0) continue;
         /* multiples k of the period with from < k * period <= to */
         for (double k = floor(from / h->period) + 1; k * h->period <= to * (1 + 1e-15); k++) {
-            scene->instructions_left = 10000000;
+            scene_allow(scene, SCENE_CALL_INSTRUCTIONS);
             lua_rawgeti(scene->lua, LUA_REGISTRYINDEX, h->reference);
             lua_pushnumber(scene->lua, k * h->period);
             scene->has_failed = scene_call(scene, 1, 0, &scene->failure) != ABUT_OK;

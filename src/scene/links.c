@@ -44,7 +44,7 @@ static int add_hinge(lua_State *L, abut_hinge_kind kind) {
         L, what, "a b at at_b axis axis_b pitch limits motor break_force collide name stiffness damping rest",
         2);
     abut_hinge_def h = abut_default_hinge();
-    h.kind = kind;
+    h.kind = kind, h.line = scene_line(L);
     h.a = table_body(&t, "a", 1);
     if (h.a < 0) scene_raise(L, NULL, "%s: the first body is missing; name it", what);
     h.b = table_body(&t, "b", 2);

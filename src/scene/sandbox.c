@@ -12,6 +12,15 @@ enum { HOOK_INTERVAL = 10000 };
 
 abut_scene *scene_of(lua_State *L) { return *(abut_scene **)lua_getextraspace(L); }
 
+int scene_line(lua_State *L) {
+    lua_Debug debug;
+    for (int level = 0; lua_getstack(L, level, &debug); level++) {
+        lua_getinfo(L, "Sl", &debug);
+        if (debug.currentline > 0) return debug.currentline;
+    }
+    return 0;
+}
+
 /* lua_Alloc over the scene's context, with a limit. */
 static void *allocate(void *user, void *block, size_t old_size, size_t new_size) {
     abut_scene *scene = user;
@@ -21,7 +30,10 @@ static void *allocate(void *user, void *block, size_t old_size, size_t new_size)
         scene->lua_bytes -= old_size;
         return NULL;
     }
-    if (scene->lua_bytes - old_size + new_size > scene->lua_limit) return NULL;
+    if (scene->lua_bytes - old_size + new_size > scene->lua_limit) {
+        if (scene->lua) scene->memory_line = scene_line(scene->lua);
+        return NULL;
+    }
     void *grown = mem_resize(&scene->context, block, old_size, new_size, 1);
     if (grown) scene->lua_bytes += new_size - old_size;
     return grown;
@@ -29,10 +41,20 @@ static void *allocate(void *user, void *block, size_t old_size, size_t new_size)
 
 static void count_instructions(lua_State *L, lua_Debug *debug) {
     (void)debug;
+    scene_charge(L, HOOK_INTERVAL);
+}
+
+void scene_charge(lua_State *L, int64_t instructions) {
     abut_scene *scene = scene_of(L);
-    scene->instructions_left -= HOOK_INTERVAL;
-    if (scene->instructions_left < 0)
-        scene_raise(L, NULL, "the scene has run for too many instructions; is there a loop without an end?");
+    scene->instructions_left -= instructions;
+    if (scene->instructions_left >= 0) return;
+    lua_sethook(L, count_instructions, LUA_MASKCOUNT, 1); /* pcall catches it, but cannot go on */
+    scene_raise(L, NULL, "the scene has run for too many instructions; is there a loop without an end?");
+}
+
+void scene_allow(abut_scene *scene, int64_t instructions) {
+    scene->instructions_left = instructions;
+    lua_sethook(scene->lua, count_instructions, LUA_MASKCOUNT, HOOK_INTERVAL);
 }
 
 /* ---- errors */
@@ -54,15 +76,6 @@ static int line_of_key(const abut_scene *scene, int line, const char *key) {
     return line;
 }
 
-static int current_line(lua_State *L) {
-    lua_Debug debug;
-    for (int level = 0; lua_getstack(L, level, &debug); level++) {
-        lua_getinfo(L, "Sl", &debug);
-        if (debug.currentline > 0) return debug.currentline;
-    }
-    return 0;
-}
-
 int scene_raise(lua_State *L, const char *key, const char *format, ...) {
     char message[600];
     va_list arguments;
@@ -70,7 +83,7 @@ int scene_raise(lua_State *L, const char *key, const char *format, ...) {
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     abut_scene *scene = scene_of(L);
-    int line = current_line(L);
+    int line = scene_line(L);
     if (key && line) line = line_of_key(scene, line, key);
     lua_pushfstring(L, "%s:%d: %s", scene->name, line, message);
     return lua_error(L);
@@ -84,14 +97,17 @@ int scene_raise_memory(lua_State *L) {
 static abut_status report(abut_scene *scene, int code, abut_error *error) {
     const char *text = lua_tostring(scene->lua, -1);
     if (code == LUA_ERRMEM)
-        return fail_at(error, ABUT_INVALID, scene->name, 0,
+        return fail_at(error, ABUT_INVALID, scene->name, scene->memory_line,
                        "the scene needs more memory than it may have; make it smaller");
     if (!text) text = "the scene raised an error that is not text; use error(\"message\")";
-    size_t length = strlen(scene->name);
+    /* Lua shortens long names in its own messages, scene_raise does not */
+    size_t lengths[2] = {strlen(scene->name), strlen(scene->name)};
+    if (lengths[1] > LUA_IDSIZE - 1) lengths[1] = LUA_IDSIZE - 1;
     int line = 0;
-    if (strncmp(text, scene->name, length) == 0 && text[length] == ':') {
+    for (int i = 0; i < 2 && line == 0; i++) {
         char *end;
-        line = (int)strtol(text + length + 1, &end, 10);
+        if (strncmp(text, scene->name, lengths[i]) != 0 || text[lengths[i]] != ':') continue;
+        line = (int)strtol(text + lengths[i] + 1, &end, 10);
         if (*end == ':') text = end + 1 + (end[1] == ' ');
     }
     return fail_at(error, ABUT_INVALID, scene->name, line, "%s", text);
@@ -156,6 +172,7 @@ static void open_libraries(lua_State *L, uint64_t seed) {
     lua_getglobal(L, "string"); /* string.dump makes binary chunks */
     lua_pushnil(L);
     lua_setfield(L, -2, "dump");
+    scene_guard_libraries(L);
     lua_getglobal(L, "math"); /* the same numbers on every run */
     lua_getfield(L, -1, "randomseed");
     lua_pushinteger(L, (lua_Integer)seed);
@@ -186,7 +203,7 @@ abut_status scene_open(abut_scene *scene, uint64_t seed, abut_error *error) {
     scene->lua = lua_newstate(allocate, scene);
     if (!scene->lua) return fail_memory(error);
     *(abut_scene **)lua_getextraspace(scene->lua) = scene;
-    lua_sethook(scene->lua, count_instructions, LUA_MASKCOUNT, HOOK_INTERVAL);
+    scene_allow(scene, scene->instructions_left);
     lua_pushcfunction(scene->lua, protected_open);
     lua_pushinteger(scene->lua, (lua_Integer)seed);
     return scene_call(scene, 1, 0, error);
@@ -250,7 +267,7 @@ bool scene_time_function(void *user, double time, double *out, int count) {
     abut_scene *scene = f->scene;
     lua_State *L = scene->lua;
     if (scene->has_failed) return false;
-    scene->instructions_left = 10000000;
+    scene_allow(scene, SCENE_CALL_INSTRUCTIONS);
     lua_pushcfunction(L, read_results);
     lua_pushlightuserdata(L, out);
     lua_pushinteger(L, count);

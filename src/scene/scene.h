@@ -2,6 +2,7 @@
  *
  *   sandbox.c   the Lua state: bounded memory and instructions, libraries without a way out, errors with
  * place table.c     reading a table: positional and named values, unknown keys with the nearest known one
+ *   guards.c    functions of Lua's libraries that the sandbox bounds
  *   shapes.c    solid.*, sphere, ellipsoid, capsule, cylinder, halfspace
  *   surfaces.c  surface.bezier, surface.loop, contact
  *   world.c     world, material, pair, body
@@ -48,6 +49,7 @@ struct abut_scene {
     lua_State *lua;
     size_t lua_bytes, lua_limit;
     int64_t instructions_left;
+    int memory_line;                  /* where the last allocation was refused */
     const char *name, *folder, *root; /* of the file; for messages and for files it reads */
     const char *source;               /* its text, to find the line of a key */
     size_t source_size;
@@ -77,21 +79,32 @@ struct abut_scene {
     bool has_failed;
 };
 
+/* Instructions of a function that the run calls, and what a call of the language counts for: it takes memory
+ * outside Lua, about a kilobyte, so that a million of them is all a scene may make. */
+enum { SCENE_CALL_INSTRUCTIONS = 10000000, SCENE_CALL_COST = 1000 };
+
 /* ---- sandbox.c */
 abut_scene *scene_of(lua_State *L);
 abut_status scene_open(abut_scene *scene, uint64_t seed, abut_error *error);
 /* Runs the chunk on top of the stack with `arguments` arguments and `results` results; errors get file, line
  * and message. */
 abut_status scene_call(abut_scene *scene, int arguments, int results, abut_error *error);
+/* Instructions from now on, and what something costs that is not counted by itself. */
+void scene_allow(abut_scene *scene, int64_t instructions);
+void scene_charge(lua_State *L, int64_t instructions);
 /* Raises a Lua error at the line of the call (or, if key is given, at the line of the key): does not return.
  */
 int scene_raise(lua_State *L, const char *key, const char *format, ...) ABUT_PRINTF(3, 4);
+int scene_line(lua_State *L); /* that is being run; allocates nothing */
 /* Raises for out of memory. */
 int scene_raise_memory(lua_State *L);
 /* An abut_time_function that calls the Lua function of a scene_function. */
 bool scene_time_function(void *user, double time, double *out, int count);
 /* Keeps the function on top of the stack (and pops it). */
 scene_function *scene_keep_function(lua_State *L, const char *what);
+
+/* ---- guards.c */
+void scene_guard_libraries(lua_State *L);
 
 /* ---- table.c */
 typedef struct table {
@@ -125,6 +138,7 @@ bool table_function(const table *t, const char *key);
 int table_body(const table *t, const char *key, int position);
 /* Reads numbers from the list at the top of the stack (does not pop). */
 int table_list(lua_State *L, const char *what, int least, int most, double *out);
+int scene_find_body(lua_State *L, const char *name); /* world.c; -1: there is none */
 /* The nearest word of a list, or NULL. */
 const char *table_nearest(const char *word, const char *words, char *buffer, size_t size);
 

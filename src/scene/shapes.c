@@ -55,12 +55,20 @@ static int solid_tetrahedron(lua_State *L) {
     return return_solid(L, t.what, status, solid, &error);
 }
 
+/* A solid of more facets than a scene can handle is a slip of the hand. */
+static void bound_facets(const table *t, double facets) {
+    const double most = 1e6;
+    if (facets > most)
+        scene_raise(t->L, NULL, "%s: that is %.0f facets; no more than %.0f, please", t->what, facets, most);
+}
+
 static int solid_sphere(lua_State *L) {
     table t = table_open(L, "solid.sphere", "radius slices stacks", 3);
     double r = positive_length(&t, "radius", 1);
     int slices = 24, stacks = 12;
     table_integer(&t, "slices", 2, 3, 4096, &slices);
     table_integer(&t, "stacks", 3, 2, 4096, &stacks);
+    bound_facets(&t, (double)slices * stacks);
     abut_solid *solid = NULL;
     abut_error error = {0};
     abut_status status = abut_solid_sphere(&scene_of(L)->context, r, slices, stacks, &solid, &error);
@@ -77,12 +85,14 @@ static int solid_cylinder(lua_State *L) {
     abut_status status = abut_solid_cylinder(&scene_of(L)->context, r, h, sides, &solid, &error);
     return return_solid(L, t.what, status, solid, &error);
 }
+
 static int solid_torus(lua_State *L) {
     table t = table_open(L, "solid.torus", "major minor n m", 4);
     double major = positive_length(&t, "major", 1), minor = positive_length(&t, "minor", 2);
     int n = 24, m = 12;
     table_integer(&t, "n", 3, 3, 4096, &n);
     table_integer(&t, "m", 4, 3, 4096, &m);
+    bound_facets(&t, (double)n * m);
     abut_solid *solid = NULL;
     abut_error error = {0};
     abut_status status = abut_solid_torus(&scene_of(L)->context, major, minor, n, m, &solid, &error);

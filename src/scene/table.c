@@ -221,12 +221,10 @@ bool table_function(const table *t, const char *key) {
 int table_body(const table *t, const char *key, int position) {
     if (!table_get(t, key, position)) return -1;
     lua_State *L = t->L;
-    abut_scene *scene = scene_of(L);
     int number = scene_handle(L, -1, SCENE_BODY);
     if (number < 0 && lua_type(L, -1) == LUA_TSTRING) {
         const char *name = lua_tostring(L, -1);
-        for (int i = 0; i < scene->bodies.count && number < 0; i++)
-            if (scene->bodies.data[i].name && strcmp(scene->bodies.data[i].name, name) == 0) number = i;
+        number = scene_find_body(L, name);
         if (number < 0)
             scene_raise(L, key,
                         "%s: there is no body `%s` yet; define it with body { name = \"%s\", ... } first",

@@ -133,6 +133,38 @@ static int set_pair(lua_State *L) {
 
 /* ---- bodies */
 
+/* Numbers of bodies by name: a table of the registry. */
+int scene_find_body(lua_State *L, const char *name) {
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, SCENE_BODY ".names");
+    int number = lua_getfield(L, -1, name) == LUA_TNUMBER ? (int)lua_tointeger(L, -1) : -1;
+    lua_pop(L, 2);
+    return number;
+}
+
+static void name_body(lua_State *L, const char *name, int number) {
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, SCENE_BODY ".names");
+    lua_pushinteger(L, number);
+    lua_setfield(L, -2, name);
+    lua_pop(L, 1);
+}
+
+/* The name given, or the first of body<n> that is free. */
+static void read_name(const table *t, abut_body_def *body) {
+    abut_scene *scene = scene_of(t->L);
+    if (table_string(t, "name", 0, &body->name)) {
+        if (!body->name[0]) scene_raise(t->L, "name", "body: `name` is empty; give one or leave it out");
+        if (scene_find_body(t->L, body->name) >= 0)
+            scene_raise(t->L, "name", "body: there is already a body `%s`; names must differ", body->name);
+        return;
+    }
+    char generated[32];
+    int number = (int)scene->bodies.count + 1;
+    do snprintf(generated, sizeof generated, "body%d", number++);
+    while (scene_find_body(t->L, generated) >= 0);
+    body->name = scene_copy(scene, generated);
+    if (!body->name) scene_raise_memory(t->L);
+}
+
 /* rotation = {angle, x, y, z} or quaternion = {w, x, y, z} */
 static void read_rotation(const table *t, quat *q) {
     double r[4];
@@ -171,7 +203,11 @@ static void read_mass(const table *t, abut_body_def *body) {
         scene_raise(t->L, "mass",
                     "body: `mass` must be positive, not %g; use fixed = true for a body that never moves",
                     body->mass);
-    body->has_inertia = table_numbers(t, "inertia", 0, 3, 6, body->inertia) > 0;
+    int entries = table_numbers(t, "inertia", 0, 3, 6, body->inertia);
+    if (entries == 4 || entries == 5)
+        scene_raise(t->L, "inertia",
+                    "body: `inertia` has %d numbers; give {xx, yy, zz} or {xx, yy, zz, xy, xz, yz}", entries);
+    body->has_inertia = entries > 0;
     body->has_center = table_position(t, "center", 0, &body->center);
     table d = table_nested(t, "drag", "drag", "linear angular", 0);
     if (d.index) {
@@ -218,15 +254,8 @@ static int add_body(lua_State *L) {
                          "drag group material color",
                          0);
     abut_body_def body = abut_default_body();
-    char generated[32];
-    if (!table_string(&t, "name", 0, &body.name)) {
-        snprintf(generated, sizeof generated, "body%d", (int)scene->bodies.count + 1);
-        body.name = scene_copy(scene, generated);
-        if (!body.name) scene_raise_memory(L);
-    }
-    for (int i = 0; i < scene->bodies.count; i++)
-        if (strcmp(scene->bodies.data[i].name, body.name) == 0)
-            scene_raise(L, "name", "body: there is already a body `%s`; names must differ", body.name);
+    body.line = scene_line(L);
+    read_name(&t, &body);
     table_flag(&t, "fixed", &body.fixed);
     table_flag(&t, "kinematic", &body.kinematic);
     read_shape(&t, &body);
@@ -241,6 +270,7 @@ static int add_body(lua_State *L) {
     const char *material;
     if (table_string(&t, "material", 0, &material)) body.material = find_material(L, "material", material);
     if (!array_push(&scene->context, &scene->bodies, body)) scene_raise_memory(L);
+    name_body(L, body.name, (int)scene->bodies.count - 1);
     scene_push_handle(L, SCENE_BODY, (int)scene->bodies.count - 1);
     return 1;
 }

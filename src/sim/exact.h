@@ -74,8 +74,8 @@ typedef struct exact_touch {
     vec3 slip_start; /* unit slip at the start of the step: friction keeps this side through zero slip */
     vec3 roll_start; /* and the rolling axis and the spin along the normal (its sign) likewise */
     double spin_start;
-    bool rolls;      /* in reduced coordinates */
-    double clear;    /* then: how far everything else may come, m */
+    bool rolls;     /* in reduced coordinates */
+    double clear;   /* then: how far everything else may come, m */
     double made_at; /* bounces that were summed end then: contact-made is told at that time; 0: it was told */
     int bounces;    /* that the impact at work stands for; 0: one */
     bool fresh;     /* it did not touch before */

@@ -210,6 +210,7 @@ static abut_status make_bodies(abut_model *m, const abut_world_def *w, abut_erro
     for (int i = 0; i < w->body_count; i++) {
         m->body_count = i + 1;
         abut_status status = make_body(m, &w->bodies[i], i, error);
+        if (status != ABUT_OK && error && !error->line) error->line = w->bodies[i].line;
         if (status != ABUT_OK) return status;
     }
     return check_names(m, error);
@@ -249,6 +250,7 @@ static abut_status make_hinges(abut_model *m, const abut_world_def *w, abut_erro
         if (status != ABUT_OK) return status;
         const motion *b = def->b >= 0 ? &m->bodies[def->b].start : NULL;
         status = hinge_compile(def, &m->bodies[def->a].start, b, &m->hinges[i].h, error);
+        if (status != ABUT_OK && error && !error->line) error->line = def->line;
         if (status != ABUT_OK) return status;
         m->hinges[i].name = def->name ? copy_name(m, def->name, i) : abut_hinge_name(def->kind);
         if (!m->hinges[i].name) return fail_memory(error);

@@ -166,6 +166,39 @@ static void a_recording_is_certified(void **state) {
     support_output_free(&out);
 }
 
+/* A run that is complete has nothing left to do, and can be made longer: the rows of one that was so from the
+ * start. */
+static void a_finished_run_resumes(void **state) {
+    (void)state;
+    const char *path = write_scene(), *whole = support_temporary("whole.abut"),
+               *part = support_temporary("part.abut");
+    run_to(path, whole);
+    support_output out = support_run(NULL, "run", path, "-o", part, "-q", "--duration", "0.4", NULL);
+    assert_int_equal(out.status, 0);
+    support_output_free(&out);
+    static const char *const durations[] = {"0.4", "0.1", "1.5", "1.5"};
+    for (int i = 0; i < COUNT_OF(durations); i++) {
+        out = support_run(NULL, "resume", part, "-q", "--duration", durations[i], NULL);
+        if (out.status != 0) fail_msg("resume to %s: %s", durations[i], out.err);
+        support_output_free(&out);
+    }
+    char *rows = track(whole, "box3"), *again = track(part, "box3");
+    assert_string_equal(rows, again);
+    free(rows), free(again);
+}
+
+/* A scene given as the recording by mistake is still there afterwards. */
+static void other_files_are_not_overwritten(void **state) {
+    (void)state;
+    const char *path = write_scene();
+    support_output out = support_run(NULL, "run", path, "-o", path, "-q", NULL);
+    assert_int_equal(out.status, 2);
+    assert_non_null(strstr(out.err, "no recording"));
+    support_output_free(&out);
+    run_to(path, support_temporary("after.abut"));
+    run_to(path, support_temporary("after.abut")); /* an older recording may go */
+}
+
 static void what_is_no_recording_is_refused(void **state) {
     (void)state;
     const char *garbage = support_temporary("garbage.abut");
@@ -186,10 +219,9 @@ int main(int argc, char **argv) {
     const struct CMUnitTest slow[] = {cmocka_unit_test(two_hundred_killed_runs_resume_bit_for_bit)};
     if (argc > 1 && strcmp(argv[1], "slow") == 0) return cmocka_run_group_tests(slow, NULL, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dense_output_agrees_with_frames),
-        cmocka_unit_test(a_killed_run_resumes_bit_for_bit),
-        cmocka_unit_test(a_recording_is_certified),
-        cmocka_unit_test(what_is_no_recording_is_refused),
+        cmocka_unit_test(dense_output_agrees_with_frames), cmocka_unit_test(a_killed_run_resumes_bit_for_bit),
+        cmocka_unit_test(a_finished_run_resumes),          cmocka_unit_test(other_files_are_not_overwritten),
+        cmocka_unit_test(a_recording_is_certified),        cmocka_unit_test(what_is_no_recording_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,9 +148,91 @@ static void the_sandbox_holds(void **state) {
     }
     refused("string.dump(print)", 1, "dump", "");
     refused("while true do end", 1, "instructions", "loop");
-    refused("local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1000) .. i end", 0, "memory", "");
+    refused("local t = {}\nfor i = 1, 1e9 do t[i] = ('x'):rep(1000) .. i end", 2, "memory", "");
     refused("local function f() return f() + 1 end f()", 1, "stack overflow", "");
     refused("load('\\27Lua')()", 1, "", "");
+}
+
+/* What the count of instructions does not see by itself: loops of the library, handlers, finalizers, errors
+ * that are caught, and calls of the language, which take memory outside Lua. */
+static void nothing_runs_for_ever(void **state) {
+    (void)state;
+    refused("while true do pcall(function() while true do end end) end", 1, "instructions", "");
+    refused("xpcall(function() while true do end end, function() while true do end end)", 1, "instructions",
+            "");
+    refused("setmetatable({}, {__gc = function() while true do end end})", 1, "__gc", "");
+    refused("table.move({}, 1, math.maxinteger - 1, 2)", 1, "table.move", "");
+    refused("local t = setmetatable({}, {__len = function() return 1 << 60 end})\ntable.insert(t, 1, 1)", 2,
+            "longer", "");
+    refused("local x = 1\nx = ('x'):rep(1e18)", 2, "too large", "");
+    refused("while true do sphere {1} end", 1, "instructions", "");
+    refused("while true do body { shape = sphere {1} } end", 1, "instructions", "");
+    refused("body { shape = solid.sphere {1, 4096, 4096} }", 1, "facets", "");
+}
+
+/* And what a scene may do all the same: these are as in any Lua. */
+static void guarded_functions_do_their_work(void **state) {
+    (void)state;
+    abut_error error;
+    abut_scene *scene = load(
+        "assert((''):rep(1e18) == '' and ('ab'):rep(2, '-') == 'ab-ab')\n"
+        "local ok, a, b = xpcall(function(x, y) return y, x end, print, 1, 2)\n"
+        "assert(ok == true and a == 2 and b == 1)\n"
+        "local bad, text, extra = xpcall(error, function(e) return e .. '!', 7 end, 'x')\n"
+        "assert(bad == false and text == 'x!' and extra == 7)\n"
+        "assert(pcall(xpcall, error, error, 'again') == false)\n"
+        "local t = setmetatable({1, 2}, {__index = function(t, k) return k end})\n"
+        "assert(t[9] == 9 and getmetatable(setmetatable({}, nil)) == nil)\n"
+        "assert(not pcall(setmetatable, setmetatable({}, {__metatable = 1}), {}))\n"
+        "table.insert(t, 3) table.insert(t, 1, 0)\n"
+        "assert(table.concat(t, ',') == '0,1,2,3' and table.remove(t, 1) == 0 and table.remove(t) == 3)\n"
+        "assert(table.concat(table.move({1, 2, 3}, 2, 3, 1)) == '233')\n"
+        "body { name = 'body2', shape = sphere {1} }\n"
+        "body { shape = sphere {1}, position = {5, 0, 0} }\n",
+        &error);
+    if (!scene) fail_msg("%d: %s", error.line, error.message);
+    assert_string_equal(abut_scene_world(scene)->bodies[1].name, "body3"); /* body2 is taken */
+    abut_scene_free(scene);
+}
+
+/* What only the model can see (moments of inertia, shapes without mass) is told with the line of the call. */
+static void errors_of_the_model_have_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *word;
+    } cases[] = {
+        {"world {}\nbody { shape = sphere {1}, mass = 1, inertia = {1, 1, 5} }", "inertia"},
+        {"world {}\nbody { shape = halfspace { normal = {0, 0, 1} } }", "fixed"},
+        {"world {}\nbody { name = 'a' }", "no volume"},
+        {"body { name = 'a', shape = sphere {1} }\nhinge.rod { 'a', at = {0, 0, 0} }", "rod"},
+    };
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        abut_error error = {0};
+        abut_scene *scene = load(cases[i].text, &error);
+        if (!scene) fail_msg("%s: %s", cases[i].text, error.message);
+        abut_model *model = NULL;
+        assert_int_equal(abut_model_create(NULL, abut_scene_world(scene), &model, &error), ABUT_INVALID);
+        if (error.line != 2 || !strstr(error.message, cases[i].word))
+            fail_msg("%s: line %d: %s", cases[i].text, error.line, error.message);
+        abut_scene_free(scene);
+    }
+}
+
+/* Lua shortens long file names in its own messages: the line is found all the same. */
+static void long_file_names_keep_their_lines(void **state) {
+    (void)state;
+    static const char name[] =
+        "a-folder-of-which-the-name-is-long/another-folder-with-a-long-name/and-a-file.lua";
+    static const char *const texts[] = {"\nerror('mine')", "\nnosuch()", "\nx = = 1", "\nsphere {-1}"};
+    for (int i = 0; i < COUNT_OF(texts); i++) {
+        abut_error error = {0};
+        abut_scene *scene = NULL;
+        abut_scene_read(NULL, texts[i], strlen(texts[i]), name, ".", NULL, &scene, &error);
+        assert_null(scene);
+        assert_int_equal(error.line, 2);
+        assert_string_equal(error.file, name);
+        assert_null(strstr(error.message, "folder"));
+    }
 }
 
 static void millimetres_are_lengths(void **state) {
@@ -216,6 +298,10 @@ int main(void) {
         cmocka_unit_test(parameters_are_set_from_outside),
         cmocka_unit_test(mistakes_get_place_and_remedy),
         cmocka_unit_test(the_sandbox_holds),
+        cmocka_unit_test(nothing_runs_for_ever),
+        cmocka_unit_test(guarded_functions_do_their_work),
+        cmocka_unit_test(errors_of_the_model_have_lines),
+        cmocka_unit_test(long_file_names_keep_their_lines),
         cmocka_unit_test(millimetres_are_lengths),
         cmocka_unit_test(functions_of_time_are_called),
         cmocka_unit_test(hostile_json_is_refused),
