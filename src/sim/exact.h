@@ -16,6 +16,7 @@
  *   exact_events.c    the first event on it
  *   exact_impact.c    impacts and impulses without impact
  *   exact_chatter.c   flights too low to be told from contact
+ *   exact_onset.c     the beginning of slip
  *   exact_zeno.c      bounces without end, summed in closed form
  *   exact_correct.c   drift correction
  *   exact_storm.c     time stepping where events come too thick
@@ -68,12 +69,21 @@ typedef struct exact_near {
     bool join_beside; /* whether or not its features face each other then */
 } exact_near;
 
+/* The beginning of slip at a place, for the step at work (exact_onset.c). */
+typedef struct exact_onset {
+    double slow; /* m/s: slower slip takes its direction from what it will be; 0: it does not begin here */
+    double look; /* after this time, s */
+    double k;    /* acceleration that friction can give the place across the slip, m/s^2 */
+    double turned, missed; /* the last turn of the direction, and what it was for */
+} exact_onset;
+
 /* A touching place at work: the group's contact, and where it came from. */
 typedef struct exact_touch {
     near_pair pair;
     vec3 slip_start; /* unit slip at the start of the step: friction keeps this side through zero slip */
     vec3 roll_start; /* and the rolling axis and the spin along the normal (its sign) likewise */
     double spin_start;
+    exact_onset onset;
     bool rolls;     /* in reduced coordinates */
     double clear;   /* then: how far everything else may come, m */
     double made_at; /* bounces that were summed end then: contact-made is told at that time; 0: it was told */
@@ -211,6 +221,8 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
                              abut_error *error);
 /* The right-hand side for the integrator. */
 abut_status exact_derivative(void *user, double time, const double *y, double *dydt);
+/* e . (M_a^-1 + M_b^-1) e at the contact: its acceleration along e for one newton along e. */
+double exact_mobility(const exact *x, const group_contact *c, vec3 e);
 abut_status exact_evaluate_contacts(exact *x, abut_error *error);
 
 /* A row of the hinges cannot be kept (-1: none): the run tells the first one. */
@@ -231,6 +243,13 @@ abut_status exact_update_faces(exact *x, abut_error *error);
 void exact_free_faces(exact *x);
 /* At the start of a step: in which direction the faces slip. */
 void exact_face_remember(exact *x);
+
+/* ---- exact_onset.c */
+/* At the start of a step: which places begin to slip. */
+void exact_onset_remember(exact *x);
+/* Turns the directions of slow slip towards what the accelerations just found ask for; true: they are to be
+ * found anew. */
+bool exact_onset_turn(exact *x, int round);
 /* Slip of the face of a touch, at its place p, along that direction: an inner product of twists. */
 double exact_face_slip(const exact *x, int64_t item, const contact_point *p);
 /* Whether the touch is the one that stands for its face. */

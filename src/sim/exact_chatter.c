@@ -18,19 +18,9 @@ bool exact_is_slow_flight(const exact *x, const group_contact *c, double rate) {
     return rate <= x->model->tolerance.rest_speed && c->friction.stick == 0 && c->friction.slide == 0;
 }
 
-/* n . M^-1 n of a body at a place. */
-static double mobility(const exact *x, int i, vec3 at, vec3 n) {
-    if (i >= x->movable) return 0;
-    const motion *m = &x->motions[i];
-    vec3 arm = vec3_cross(vec3_sub(at, m->center), n);
-    mat3 inverse = body_inverse_inertia(&x->inertias[i], m->rotation);
-    return x->inertias[i].inverse_mass + vec3_dot(arm, mat3_mul_vec(inverse, arm));
-}
-
 static bool is_low(const exact *x, int64_t i, double rate) {
     const group_contact *c = &x->contacts.data[i];
-    double k =
-        mobility(x, c->a, c->point.at, c->point.normal) + mobility(x, c->b, c->point.at, c->point.normal);
+    double k = exact_mobility(x, c, c->point.normal);
     return rate * rate <= 2 * LOW * x->model->tolerance.touching * x->loads.data[i].normal * k;
 }
 

@@ -198,12 +198,25 @@ abut_status exact_evaluate_contacts(exact *x, abut_error *error) {
             vec3 u = contact_slip(&c->point, a, b);
             u = vec3_axpy(u, -vec3_dot(u, c->point.normal), c->point.normal);
             double speed = vec3_length(u);
-            if (speed > 1e-9 * (1 + x->speed))
+            if (speed > fmax(1e-9 * (1 + x->speed), t->onset.slow))
                 c->slip_along = vec3_scale(u, (vec3_dot(u, t->slip_start) < 0 ? -1 : 1) / speed);
         }
         exact_follow_turns(x, t, c);
     }
     return exact_update_faces(x, error);
+}
+
+/* e . M^-1 e of a body at a place. */
+static double mobility(const exact *x, int i, vec3 at, vec3 e) {
+    if (i >= x->movable) return 0;
+    const motion *m = &x->motions[i];
+    vec3 arm = vec3_cross(vec3_sub(at, m->center), e);
+    mat3 inverse = body_inverse_inertia(&x->inertias[i], m->rotation);
+    return x->inertias[i].inverse_mass + vec3_dot(arm, mat3_mul_vec(inverse, arm));
+}
+
+double exact_mobility(const exact *x, const group_contact *c, vec3 e) {
+    return mobility(x, c->a, c->point.at, e) + mobility(x, c->b, c->point.at, e);
 }
 
 /* ---- powers of constraint forces */
@@ -284,8 +297,12 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
     /* while integrating the direction of slip is ours (see above) */
     if (!choose) config.slip_speed = INFINITY;
     arena_mark mark = arena_save(x->arena);
-    status = (choose ? forces_choose : forces_solve)(&g, &config, &x->scratch, x->accelerations,
-                                                     x->loads.data, x->multipliers, &x->result, error);
+    int round = 0;
+    do
+        status = (choose ? forces_choose : forces_solve)(&g, &config, &x->scratch, x->accelerations,
+                                                         x->loads.data, x->multipliers, &x->result, error);
+    while (status == ABUT_OK && !choose && x->result.outcome == FORCES_SOLVED &&
+           exact_onset_turn(x, round++));
     arena_restore(x->arena, mark);
     if (status != ABUT_OK) return status;
     if (x->result.outcome == FORCES_INCONSISTENT)

@@ -363,6 +363,7 @@ static void remember_slip(exact *x) {
     }
     exact_remember_turns(x);
     exact_face_remember(x);
+    exact_onset_remember(x);
 }
 
 abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error) {
