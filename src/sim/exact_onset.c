@@ -23,8 +23,8 @@
  * many. */
 #include "sim/exact.h"
 
-#define ONSET_SLOW 1e-5
-#define ONSET_LOOK 1e-4
+#define ONSET_SLOW  1e-5
+#define ONSET_LOOK  1e-4
 #define ONSET_SLACK 0.1
 /* The direction is found to this angle: far less than what the integrator's tolerance allows k h to err. */
 #define ONSET_ANGLE 1e-9
@@ -55,7 +55,8 @@ void exact_onset_remember(exact *x) {
         double time = sqrt(size_of(x, c) / k), slow = ONSET_SLOW * k * time;
         /* on the slow motion: u' is next to nothing across u, and against it no more than a tenth of what
          * friction can do; otherwise steps of |u| / k are few */
-        double along = vec3_dot(load->slip_acceleration, d), aside = vec3_dot(load->slip_acceleration, across);
+        double along = vec3_dot(load->slip_acceleration, d),
+               aside = vec3_dot(load->slip_acceleration, across);
         if (vec3_length(slip_of(x, c)) < slow && along > -ONSET_SLACK * k && fabs(aside) < ONSET_SLACK * k)
             *o = (exact_onset){.slow = slow, .look = ONSET_LOOK * time, .k = k};
     }
