@@ -29,6 +29,7 @@ void abut_lcp_solver_destroy(abut_lcp_solver *solver) {
     if (!solver) return;
     lcp_order_free(solver->context, &solver->order);
     arena_free(&solver->scratch), arena_free(&solver->kept.room);
+    mem_free(solver->context, solver->room, solver->room_bytes, 1);
     mem_free(solver->context, solver, 1, sizeof *solver);
 }
 

@@ -80,6 +80,8 @@ typedef struct lcp_kept {
 struct abut_lcp_solver {
     const abut_context *context;
     arena scratch;
+    void *room; /* of lcp_exact, kept and not cleared: small problems are many */
+    size_t room_bytes;
     lcp_order order;
     lcp_kept kept;
 };
@@ -137,20 +139,6 @@ bool lcp_kept_update(abut_lcp_solver *solver, const lcp_rows *rows, const double
  * the count of factorisations. */
 bool lcp_warm(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows, uint8_t *state,
               double *z, double *w, abut_lcp_result *result);
-
-/* The exact solver for a group of at most LCP_SMALL rows that is coupled to no other row: member[] lists
- * them, local[] is their place in it. `unit` is max |b| of the whole problem. False: not settled, nothing
- * written. */
-enum { LCP_SMALL = 32 };
-bool lcp_small(const abut_lcp *problem, const lcp_rows *rows, const int *member, int count, const int *local,
-               double unit, const abut_lcp_config *config, uint8_t *state, double *z, double *w,
-               abut_lcp_result *result);
-
-/* The same from nothing for a larger group in which most rows end at a bound, on the free rows alone.  False:
- * most rows look free, or not settled; nothing is written. */
-enum { LCP_TINY = 14, LCP_ACTIVE = 1000 };
-bool lcp_active(arena *scratch, const abut_lcp *problem, const lcp_rows *rows, const int *member, int count,
-                const int *local, double unit, uint8_t *state, double *z, double *w, abut_lcp_result *result);
 
 /* Whether z is the only solution, for symmetric A. */
 abut_status lcp_unique(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,

@@ -1,123 +1,68 @@
-/* The exact solver for groups in which most contacts vanish: an active-set method on a dense factor of the
- * free rows only, for 15 to a thousand coupled rows.
+/* An active-set method on a dense factor of the free rows only.
  *
  * In a random pile one contact in three carries a force.  A factor of all rows, Baraff's first guess, is then
- * wasted, and block exchanges go in circles; here a few sweeps of over-relaxed Gauss-Seidel choose the free
- * rows, and from there on
+ * wasted, and block exchanges go in circles.  Here
  *
  *     f(z) = z.(A z) / 2 + b.z + delta/2 (z - c).D (z - c),   D = diag(A),   lo <= z <= hi
  *
- * falls in every round: to the minimum over the free rows, or along the way to it, bent at the bounds, as far
- * as f falls.  Rows that reach a bound leave the factor, rows whose sign is wrong join it, one row of L D L^T
- * at a time (Gill, Golub, Murray and Saunders 1974, method C1).  While f falls no set of free rows comes
- * back, so the method ends.  As in lcp_small.c proximal steps (c := z) then take delta away again.
+ * falls in every round: towards the minimum over the free rows, until the first of them meets a bound and
+ * leaves the factor; from the minimum the row whose sign is wrong by most joins it (Lawson and Hanson 1974,
+ * chapter 23, for bounds on both sides; lcp_triangle.c).  While f falls no set of free rows comes back, so
+ * the method ends.  Proximal steps (c := z) then take delta away again.
  *
- * On the way only the gradient g of the free rows is known: with H = A_FF + delta D the step s = -H^-1 g, cut
- * by e at the bounds, goes to alpha s + e, and H (alpha s + e) = -alpha g + H e wants the few columns of H
- * whose row was cut.  The rows at bounds are looked at when a step went all the way.
+ * Small groups start from nothing, with one join for each row that ends free and few that leave again; for
+ * large ones sweeps of over-relaxed Gauss-Seidel choose the first free rows.
  *
- *     free:   [ row of the problem | ... ]     l:  packed lower triangle in the order of `free`, unit
- * diagonal where:  place in `free`, or -1           inverse: 1 / d
+ * On the way the gradient g of the free rows is known without the matrix: a step alpha s with s = -H^-1 g, H
+ * = A_FF + delta D, leaves (1 - alpha) g.  w is brought up to date by the rows that moved when a step went
+ * all the way, and computed anew from z before anything is accepted.
  */
-#include "numerics/lcp.h"
+#include "numerics/lcp_active.h"
 
 #include <math.h>
 
-enum { MOST_FREE = 160, FIRST_SWEEPS = 3, SWEEPS = 14, MOST_REFINEMENTS = 3 };
-#define RELAXATION                                                                           \
-    1.6 /* of the sweeps: between the 1 of Gauss-Seidel and the 2 where they cease to settle \
-         */
+enum { MOST_FREE = 160, FIRST_SWEEPS = 3, SWEEPS = 20, MOST_REFINEMENTS = 5 };
+#define RELAXATION    1.6 /* of the sweeps: between the 1 of Gauss-Seidel and the 2 where they diverge */
 #define DELTA         1e-9
 #define LIMIT_CAREFUL 1e-12 /* rounding errors, relative to max |b|, above which sums are doubled */
 #define FREE_FIRST    0.9   /* fractions of the rows above which the sparse factor of the general solver is */
 #define FREE_FRACTION 0.7   /* the better choice: after the first sweeps, after all */
 
-typedef struct active {
-    int size, count, capacity; /* rows, free rows, room of the factor */
-    bool single;               /* rows join one at a time */
-    bool careful;              /* sums in doubled precision */
-    double unit;
-    int blocking; /* the place that meets its bound first */
-    int *start, *column, *free, *where;
-    double *value, *diagonal, *b, *lo, *hi, *z, *w, *center, *size_of_row, *gradient;
-    double *step, *cut, *change; /* of z, by place; what the bounds cut off it; H cut, by row */
-    double *l, *inverse, *column_of_l;
-    uint8_t *state;
-} active;
-
-static double *row_of(const active *s, int i) { return s->l + (size_t)i * (size_t)(i - 1) / 2; }
-
 static double clamp(double z, double lo, double hi) { return z < lo ? lo : z > hi ? hi : z; }
 
-typedef double four __attribute__((vector_size(32)));
+enum { VECTORS = 11 };
 
-/* Sum of products in four strands, elementwise: the same bits with and without wide registers. */
-static inline double dot(const double *a, const double *b, int n) {
-    four sum = {0}, x, y;
-    double rest = 0;
-    int k = 0;
-    for (; k + 4 <= n; k += 4) {
-        memcpy(&x, a + k, sizeof x), memcpy(&y, b + k, sizeof y);
-        sum += x * y;
-    }
-    for (; k < n; k++) rest += a[k] * b[k];
-    return ((sum[0] + sum[2]) + (sum[1] + sum[3])) + rest;
+static int capacity_of(int size) { return size < MOST_FREE ? size : MOST_FREE; }
+
+size_t lcp_active_room(int size) {
+    size_t n = (size_t)size, bytes = 2 * n * sizeof(int) + n;
+    return VECTORS * n + (bytes + sizeof(double) - 1) / sizeof(double) + lcp_triangle_room(capacity_of(size));
 }
 
-/* x -= f a */
-static inline void subtract(double *x, double f, const double *a, int n) {
-    int k = 0;
-    for (four y, z; k + 4 <= n; k += 4) {
-        memcpy(&y, x + k, sizeof y), memcpy(&z, a + k, sizeof z);
-        y -= f * z;
-        memcpy(x + k, &y, sizeof y);
+void lcp_active_init(lcp_active *s, double *room, const abut_lcp *problem, const lcp_rows *rows,
+                     const double *diagonal) {
+    size_t n = (size_t)rows->size;
+    *s = (lcp_active){.rows = *rows, .b = problem->b, .diagonal = diagonal};
+    double **vectors[VECTORS] = {&s->lo,          &s->hi,       &s->z,    &s->w,    &s->moved,     &s->center,
+                                 &s->size_of_row, &s->gradient, &s->line, &s->step, &s->reciprocal};
+    for (int i = 0; i < VECTORS; i++, room += n) *vectors[i] = room;
+    s->capacity = capacity_of(rows->size);
+    lcp_triangle_init(&s->factor, room, s->capacity), room += lcp_triangle_room(s->capacity);
+    s->free = (int *)room, s->where = s->free + n, s->state = (uint8_t *)(s->where + n);
+    for (size_t i = 0; i < n; i++) {
+        double size = fabs(problem->b[i]);
+        s->unit = size > s->unit ? size : s->unit;
+        s->lo[i] = problem->lo ? problem->lo[i] : 0;
+        s->hi[i] = problem->hi ? problem->hi[i] : (double)INFINITY;
     }
-    for (; k < n; k++) x[k] -= f * a[k];
-}
-
-static bool allocate(active *s, arena *scratch, int count, int entries) {
-    size_t n = (size_t)count;
-    s->size = count, s->capacity = count < MOST_FREE ? count : MOST_FREE;
-    double **vectors[] = {&s->diagonal, &s->b,      &s->lo,          &s->hi,         &s->z,
-                          &s->w,        &s->center, &s->size_of_row, &s->gradient,   &s->step,
-                          &s->cut,      &s->change, &s->inverse,     &s->column_of_l};
-    double *room = arena_alloc(scratch, (size_t)COUNT_OF(vectors) * n, sizeof(double));
-    int *numbers = arena_alloc(scratch, 3 * n + 1 + (size_t)entries, sizeof(int));
-    s->value = arena_alloc(scratch, (size_t)entries, sizeof(double));
-    s->l = arena_alloc(scratch, (size_t)s->capacity * (size_t)(s->capacity + 1) / 2, sizeof(double));
-    s->state = arena_alloc(scratch, n, 1);
-    if (!room || !numbers || !s->value || !s->l || !s->state) return false;
-    for (int i = 0; i < COUNT_OF(vectors); i++) *vectors[i] = room + (size_t)i * n;
-    s->free = numbers, s->where = numbers + n, s->start = numbers + 2 * n, s->column = numbers + 3 * n + 1;
-    return true;
-}
-
-/* The group's own rows.  False when a diagonal is not positive. */
-static bool gather(active *s, const abut_lcp *problem, const lcp_rows *rows, const int *member,
-                   const int *local) {
-    int end = 0;
-    s->start[0] = 0;
-    for (int i = 0; i < s->size; i++) {
-        int row = member[i];
-        double diagonal = 0;
-        for (int k = rows->start[row]; k < rows->start[row + 1]; k++, end++) {
-            s->column[end] = local[rows->column[k]], s->value[end] = rows->value[k];
-            if (s->column[end] == i) diagonal = s->value[end];
-        }
-        s->start[i + 1] = end;
-        s->b[i] = problem->b[row], s->lo[i] = problem->lo ? problem->lo[row] : 0;
-        s->hi[i] = problem->hi ? problem->hi[row] : (double)INFINITY;
-        s->where[i] = -1, s->diagonal[i] = diagonal;
-        if (!(diagonal > 0)) return false;
-    }
-    return true;
+    if (!(s->unit > 0)) s->unit = 1;
 }
 
 /* x += A_i factor */
-static inline void add_row(const active *s, int i, double factor, double *restrict x) {
-    int k = s->start[i], end = s->start[i + 1];
-    const int *restrict column = s->column;
-    const double *restrict value = s->value;
+static inline void add_row(const lcp_active *s, int i, double factor, double *restrict x) {
+    int k = s->rows.start[i], end = s->rows.start[i + 1];
+    const int *restrict column = s->rows.column;
+    const double *restrict value = s->rows.value;
     for (; k + 4 <= end; k += 4) {
         x[column[k]] += value[k] * factor, x[column[k + 1]] += value[k + 1] * factor;
         x[column[k + 2]] += value[k + 2] * factor, x[column[k + 3]] += value[k + 3] * factor;
@@ -125,295 +70,314 @@ static inline void add_row(const active *s, int i, double factor, double *restri
     for (; k < end; k++) x[column[k]] += value[k] * factor;
 }
 
-static double doubled_sum(const active *s, int i) {
+static double doubled_sum(const lcp_active *s, int i) {
     lcp_sum sum = {s->b[i], 0};
-    for (int k = s->start[i]; k < s->start[i + 1]; k++)
-        if (s->z[s->column[k]] != 0) lcp_sum_product(&sum, s->value[k], s->z[s->column[k]]);
+    for (int k = s->rows.start[i]; k < s->rows.start[i + 1]; k++)
+        if (s->z[s->rows.column[k]] != 0) lcp_sum_product(&sum, s->rows.value[k], s->z[s->rows.column[k]]);
     return sum.s + sum.e;
 }
 
-/* w = A z + b, |A||z| + |b|, and the gradient of f. */
-static void evaluate(active *s) {
-    for (int i = 0; i < s->size; i++) {
-        double sum = s->b[i], size = fabs(sum);
-        for (int k = s->start[i], end = s->start[i + 1]; k < end; k++) {
-            double term = s->value[k] * s->z[s->column[k]];
-            sum += term, size += fabs(term);
-        }
-        s->w[i] = s->careful ? doubled_sum(s, i) : sum, s->size_of_row[i] = size;
-        s->gradient[i] = s->w[i] + DELTA * s->diagonal[i] * (s->z[i] - s->center[i]);
+/* (A z + b)_i, and |A||z| + |b|. */
+static double row_sum(const lcp_active *s, int i, double *size) {
+    const int *column = s->rows.column;
+    const double *value = s->rows.value;
+    double sum = s->b[i], all = fabs(sum);
+    for (int k = s->rows.start[i], end = s->rows.start[i + 1]; k < end; k++) {
+        double term = value[k] * s->z[column[k]];
+        sum += term, all += fabs(term);
+    }
+    *size = all;
+    return sum;
+}
+
+/* The gradient of f in row i, from w. */
+static double gradient_of(const lcp_active *s, int i) {
+    return s->w[i] + DELTA * s->diagonal[i] * (s->z[i] - s->center[i]);
+}
+
+/* w = A z + b from nothing, |A||z| + |b|, and the gradient of the free rows. */
+static void evaluate(lcp_active *s) {
+    for (int m = 0; m < s->size; m++) {
+        int i = s->member[m];
+        double w = row_sum(s, i, &s->size_of_row[i]);
+        s->w[i] = s->careful ? doubled_sum(s, i) : w;
+    }
+    for (int p = 0; p < s->factor.count; p++) s->gradient[p] = gradient_of(s, s->free[p]), s->moved[p] = 0;
+}
+
+/* The same w by the rows that moved, at the minimum over the free rows. */
+static void follow(lcp_active *s) {
+    for (int p = 0; p < s->factor.count; p++) {
+        if (s->moved[p] != 0) add_row(s, s->free[p], s->moved[p], s->w);
+        s->gradient[p] = s->moved[p] = 0;
     }
 }
 
 /* c := z */
-static void recenter(active *s) {
-    memcpy(s->center, s->z, (size_t)s->size * sizeof *s->center);
-    memcpy(s->gradient, s->w, (size_t)s->size * sizeof *s->gradient);
+static void recenter(lcp_active *s) {
+    for (int m = 0; m < s->size; m++) s->center[s->member[m]] = s->z[s->member[m]];
+    for (int p = 0; p < s->factor.count; p++) s->gradient[p] = s->w[s->free[p]];
 }
 
 /* ---- the factor */
 
-/* A new last row: L x = a, l = x / d, d_new = a_ii - l.x.  False when there is no room. */
-static bool join(active *s, int i) {
-    if (s->count == s->capacity) return false;
-    double *x = row_of(s, s->count), d = s->diagonal[i] * (1 + DELTA);
-    memset(x, 0, (size_t)s->count * sizeof *x);
-    for (int k = s->start[i]; k < s->start[i + 1]; k++)
-        if (s->where[s->column[k]] >= 0) x[s->where[s->column[k]]] = s->value[k];
-    const double *row = s->l;
-    for (int j = 0; j < s->count; row += j++) x[j] -= dot(x, row, j);
-    for (int j = 0; j < s->count; j++) {
-        double l = x[j] * s->inverse[j];
-        d -= l * x[j], x[j] = l;
+/* Row i, at a bound so far, becomes free.  False when there is no room. */
+static bool join(lcp_active *s, int i) {
+    double *x = s->line;
+    int place = s->factor.count;
+    memset(x, 0, (size_t)place * sizeof *x);
+    for (int k = s->rows.start[i]; k < s->rows.start[i + 1]; k++) {
+        int p = s->where[s->rows.column[k]];
+        if (p >= 0) x[p] = s->rows.value[k];
     }
-    double least = DELTA * s->diagonal[i];
-    s->inverse[s->count] = 1 / (d > least / 4 ? d : least);
-    s->where[i] = s->count, s->free[s->count++] = i, s->state[i] = ABUT_LCP_FREE;
+    if (!lcp_triangle_join(&s->factor, x, s->diagonal[i] * (1 + DELTA), DELTA * s->diagonal[i])) return false;
+    s->where[i] = place, s->free[place] = i, s->state[i] = ABUT_LCP_FREE;
+    s->gradient[place] = gradient_of(s, i), s->moved[place] = 0;
     return true;
 }
 
+/* The row at place p is at its bound. */
+static void leave(lcp_active *s, int p, uint8_t state) {
+    int i = s->free[p], last = s->factor.count - 1;
+    double bound = state == ABUT_LCP_AT_LOWER ? s->lo[i] : s->hi[i];
+    s->moved[p] += bound - s->z[i], s->z[i] = bound, s->where[i] = -1, s->state[i] = state;
+    if (s->moved[p] != 0) add_row(s, i, s->moved[p], s->w);
+    lcp_triangle_leave(&s->factor, p);
+    for (; p < last; p++) {
+        s->free[p] = s->free[p + 1], s->where[s->free[p]] = p;
+        s->gradient[p] = s->gradient[p + 1], s->moved[p] = s->moved[p + 1];
+    }
+}
+
 /* How far row i is from its nearer bound, in units of w. */
-static double strength(const active *s, int i) {
-    return s->diagonal[i] * fmin(s->z[i] - s->lo[i], s->hi[i] - s->z[i]);
+static double strength(const lcp_active *s, int i) {
+    double low = s->z[i] - s->lo[i], high = s->hi[i] - s->z[i];
+    return s->diagonal[i] * (low < high ? low : high);
 }
 
 /* All free rows; those nearest to a bound last, where they leave at least cost. */
-static bool factor(active *s, abut_lcp_result *result) {
+static bool factor(lcp_active *s, abut_lcp_result *result) {
     int *sorted = s->free, count = 0;
-    for (int i = 0; i < s->size; i++) {
+    for (int m = 0; m < s->size; m++) {
+        int i = s->member[m];
         s->where[i] = -1;
         if (s->state[i] != ABUT_LCP_FREE) continue;
-        double own = s->change[i] = strength(s, i);
+        double own = s->line[i] = strength(s, i);
         int p = count++;
-        for (; p > 0 && s->change[sorted[p - 1]] < own; p--) sorted[p] = sorted[p - 1];
+        for (; p > 0 && s->line[sorted[p - 1]] < own; p--) sorted[p] = sorted[p - 1];
         sorted[p] = i;
     }
-    s->count = 0;
+    s->factor.count = 0;
     result->factorizations++;
     for (int p = 0; p < count; p++)
         if (!join(s, sorted[p])) return false;
     return true;
 }
 
-/* Row p leaves: L33 D33 L33^T + d_p l l^T is factored anew, row by row, where l is column p below it. */
-static void leave(active *s, int i, uint8_t state) {
-    int p = s->where[i];
-    double weight = 1 / s->inverse[p], *beta = s->column_of_l, *x = s->change;
-    s->count--;
-    for (int r = p; r < s->count; r++) { /* method C1; rows move up by one and lose entry p */
-        const double *from = row_of(s, r + 1);
-        double *to = row_of(s, r), y = from[p];
-        memcpy(to, from, (size_t)p * sizeof *to);
-        for (int j = p; j < r; j++) {
-            double l = from[j + 1];
-            y -= x[j] * l, to[j] = l + beta[j] * y;
-        }
-        double d = 1 / s->inverse[r + 1], new_d = d + weight * y * y;
-        x[r] = y, beta[r] = weight * y / new_d, weight *= d / new_d, s->inverse[r] = 1 / new_d;
-        s->free[r] = s->free[r + 1], s->where[s->free[r]] = r;
+/* step_F = -H^-1 gradient_F; on the way most often one row alone has a gradient, the last that joined. */
+static void newton_step(lcp_active *s) {
+    int count = s->factor.count, first = count;
+    for (int p = count - 1; p >= 0; p--) {
+        s->step[p] = -s->gradient[p];
+        if (s->step[p] != 0) first = p;
     }
-    s->where[i] = -1, s->state[i] = state;
-    s->z[i] = state == ABUT_LCP_AT_LOWER ? s->lo[i] : s->hi[i];
+    lcp_triangle_solve(&s->factor, s->step, first);
 }
 
-/* step_F = -H^-1 gradient_F, by place in `free`. */
-static void newton_step(active *s) {
-    double *x = s->step;
-    const double *row = s->l;
-    for (int p = 0; p < s->count; row += p++) x[p] = -s->gradient[s->free[p]] - dot(row, x, p);
-    for (int p = 0; p < s->count; p++) x[p] *= s->inverse[p];
-    for (int p = s->count - 1; p > 0; p--) subtract(x, x[p], row -= p, p);
+/* ---- the first guess */
+
+static uint8_t state_of(const lcp_active *s, int i) {
+    return s->z[i] <= s->lo[i] ? ABUT_LCP_AT_LOWER : s->z[i] >= s->hi[i] ? ABUT_LCP_AT_UPPER : ABUT_LCP_FREE;
+}
+
+/* A sweep of projected successive over-relaxation; w follows z, so that a row that stays where it is costs
+ * nothing.  Returns how many rows changed their state. */
+static int sweep(lcp_active *s, double relaxation) {
+    int changes = 0;
+    for (int m = 0; m < s->size; m++) {
+        int i = s->member[m];
+        double z = s->z[i], to = clamp(z - relaxation * s->w[i] * s->reciprocal[i], s->lo[i], s->hi[i]);
+        if (to == z) continue;
+        s->z[i] = to;
+        add_row(s, i, to - z, s->w);
+        uint8_t state = state_of(s, i);
+        changes += state != s->state[i], s->state[i] = state;
+    }
+    return changes;
+}
+
+static int count_free(const lcp_active *s) {
+    int count = 0;
+    for (int m = 0; m < s->size; m++) count += s->state[s->member[m]] == ABUT_LCP_FREE;
+    return count;
+}
+
+/* Sweeps until no row changes its state: a sweep is cheaper than a single exchange here.  False when most
+ * rows hold. */
+static bool sweeps(lcp_active *s) {
+    for (int round = 0; round < SWEEPS; round++) {
+        int changes = sweep(s, round < FIRST_SWEEPS ? 1 : RELAXATION);
+        if (round + 1 < FIRST_SWEEPS) continue;
+        if (round + 1 == FIRST_SWEEPS && count_free(s) > FREE_FIRST * s->size) return false;
+        if (changes == 0) break;
+    }
+    double most = FREE_FRACTION * s->size;
+    return count_free(s) <= (most < s->capacity ? most : s->capacity);
+}
+
+/* z = 0, or the bound nearest to it. */
+static bool guess(lcp_active *s) {
+    for (int m = 0; m < s->size; m++) {
+        int i = s->member[m];
+        s->z[i] = clamp(0, s->lo[i], s->hi[i]), s->w[i] = s->b[i];
+        s->state[i] = state_of(s, i);
+    }
+    for (int m = 0; m < s->size; m++)
+        if (s->z[s->member[m]] != 0) add_row(s, s->member[m], s->z[s->member[m]], s->w);
+    return s->size <= LCP_SMALL || sweeps(s);
+}
+
+/* The caller's memory: rows at the bounds of their states, free rows within theirs. */
+static bool remember(lcp_active *s, const uint8_t *state, const double *z) {
+    for (int m = 0; m < s->size; m++) {
+        int i = s->member[m];
+        double own = isfinite(z[i]) ? z[i] : 0;
+        s->state[i] = state[i];
+        if (state[i] == ABUT_LCP_AT_LOWER && isfinite(s->lo[i])) own = s->lo[i];
+        if (state[i] == ABUT_LCP_AT_UPPER && isfinite(s->hi[i])) own = s->hi[i];
+        s->z[i] = s->center[i] = clamp(own, s->lo[i], s->hi[i]);
+        if (s->lo[i] == s->hi[i] || state[i] != ABUT_LCP_FREE) s->state[i] = state_of(s, i);
+    }
+    evaluate(s);
+    return count_free(s) <= s->capacity;
 }
 
 /* ---- rounds */
 
-static int count_free(const active *s) {
-    int count = 0;
-    for (int i = 0; i < s->size; i++) count += s->lo[i] < s->z[i] && s->z[i] < s->hi[i];
-    return count;
-}
-
-/* Sweeps of projected Gauss-Seidel from the bounds nearest to 0, then of successive over-relaxation, and
- * which rows they leave free.  w follows z, so that a row that stays where it is costs nothing.  False when
- * most rows hold. */
-static bool sweep(active *s) {
-    double most = s->size <= LCP_SMALL ? s->size : FREE_FIRST * s->size;
-    for (int i = 0; i < s->size; i++) {
-        s->z[i] = 0, s->w[i] = s->b[i];
-        s->step[i] = 1 / s->diagonal[i];
-    }
-    for (int round = 0; round < SWEEPS; round++) {
-        double relaxation = round < FIRST_SWEEPS ? 1 : RELAXATION;
-        for (int i = 0; i < s->size; i++) {
-            double z = clamp(s->z[i] - relaxation * s->w[i] * s->step[i], s->lo[i], s->hi[i]),
-                   change = z - s->z[i];
-            s->z[i] = z;
-            if (change != 0) add_row(s, i, change, s->w);
-        }
-        if (round + 1 == FIRST_SWEEPS && count_free(s) > most) return false;
-    }
-    for (int i = 0; i < s->size; i++)
-        s->state[i] = s->lo[i] < s->z[i] && s->z[i] < s->hi[i] ? ABUT_LCP_FREE
-                      : s->z[i] <= s->lo[i]                    ? ABUT_LCP_AT_LOWER
-                                                               : ABUT_LCP_AT_UPPER;
-    return count_free(s) <= fmin(s->size <= LCP_SMALL ? s->size : FREE_FRACTION * s->size, s->capacity);
-}
-
-/* Whether row i, at a bound, has a sign that lets f fall when it becomes free; by how much. */
-static double urge(const active *s, int i) {
-    double g = s->gradient[i], slack = 1e-13 * s->unit + 4 * LCP_ROUNDING * s->size_of_row[i];
+/* By how much the sign of row i, at a bound, is wrong: f falls when it becomes free. */
+static double urge(const lcp_active *s, int i) {
     if (s->state[i] == ABUT_LCP_FREE || s->lo[i] == s->hi[i]) return 0;
-    g = s->state[i] == ABUT_LCP_AT_LOWER ? -g : g;
-    return g > slack ? g : 0;
+    double g = gradient_of(s, i), by = s->state[i] == ABUT_LCP_AT_LOWER ? -g : g;
+    return by > 1e-13 * s->unit ? by : 0;
 }
 
-/* Rows with a wrong sign become free: all, or the worst.  -1: no room; otherwise how many. */
-static int join_wrong(active *s) {
-    int count = 0, worst = -1;
-    double most = 0;
-    for (int i = 0; i < s->size; i++) {
-        double by = urge(s, i);
-        if (!(by > 0)) continue;
-        if (!s->single && !join(s, i)) return -1;
-        count++;
-        if (by > most) most = by, worst = i;
-    }
-    if (s->single && worst >= 0 && !join(s, worst)) return -1;
-    return count;
+/* Whether rounding may have made it so. */
+static bool is_rounding(const lcp_active *s, int i, double by) {
+    double size;
+    row_sum(s, i, &size);
+    return by <= 1e-13 * s->unit + 4 * LCP_ROUNDING * size;
 }
 
-/* f(z + alpha step + cut) - f(z), where the cut keeps z within its bounds; H cut is left in `change`. */
-static double bent_change(active *s, double alpha) {
-    double f = 0;
-    memset(s->change, 0, (size_t)s->size * sizeof *s->change);
-    for (int p = 0; p < s->count; p++) {
-        int i = s->free[p];
-        double to = s->z[i] + alpha * s->step[p], cut = clamp(to, s->lo[i], s->hi[i]) - to;
-        s->cut[p] = cut;
-        if (cut == 0) continue;
-        add_row(s, i, cut, s->change);
-        s->change[i] += DELTA * s->diagonal[i] * cut;
+/* The row whose sign is wrong by most becomes free, by what it alone would gain, g^2 / a_ii.  -1: no room; 0:
+ * there is none. */
+static int join_worst(lcp_active *s) {
+    bool exact = false;
+    for (;; exact = true) {
+        int worst = -1;
+        double most = 0, own = 0;
+        for (int m = 0; m < s->size; m++) {
+            int i = s->member[m];
+            double by = urge(s, i), gain = by * by * s->reciprocal[i];
+            if (gain > most && !(exact && is_rounding(s, i, by))) most = gain, own = by, worst = i;
+        }
+        if (worst < 0) return 0;
+        if (exact || !is_rounding(s, worst, own)) return join(s, worst) ? 1 : -1;
     }
-    for (int p = 0; p < s->count; p++) {
-        int i = s->free[p];
-        f += (alpha * s->step[p] + s->cut[p]) * ((1 - 0.5 * alpha) * s->gradient[i] + 0.5 * s->change[i]);
-    }
-    return f;
 }
 
-/* Goes to clamp(z + alpha step), for which `change` was computed; rows that
- * reach a bound, or would pass the one they are at, leave the factor. */
-static int bend(active *s, double alpha) {
-    int left = 0;
-    for (int p = 0; p < s->count; p++) {
-        int i = s->free[p];
-        s->gradient[i] = (1 - alpha) * s->gradient[i] + s->change[i];
-        s->z[i] = clamp(s->z[i] + alpha * s->step[p], s->lo[i], s->hi[i]);
-        if (p == s->blocking) s->z[i] = s->step[p] < 0 ? s->lo[i] : s->hi[i]; /* rounding may stop short */
-    }
-    for (int p = s->count - 1; p >= 0; p--) {
-        int i = s->free[p];
-        if (s->z[i] <= s->lo[i] && s->step[p] < 0)
-            leave(s, i, ABUT_LCP_AT_LOWER), left++;
-        else if (s->z[i] >= s->hi[i] && s->step[p] > 0)
-            leave(s, i, ABUT_LCP_AT_UPPER), left++;
-    }
-    return left;
-}
-
-/* The largest alpha <= 1 with z + alpha step within the bounds, and the place of the row that bounds it. */
-static double first_bound(active *s) {
+/* z + alpha step for the largest alpha <= 1 within the bounds; the row that bounds it leaves the factor.
+ * False when the whole step was taken. */
+static bool advance(lcp_active *s) {
+    int blocking = -1, count = s->factor.count;
     double alpha = 1;
-    s->blocking = -1;
-    for (int p = 0; p < s->count; p++) {
+    for (int p = 0; p < count; p++) {
         int i = s->free[p];
-        double room = s->step[p] < 0 ? s->lo[i] - s->z[i] : s->hi[i] - s->z[i];
-        if (s->step[p] != 0 && room / s->step[p] < alpha) alpha = room / s->step[p], s->blocking = p;
+        double step = s->step[p], room = step < 0 ? s->z[i] - s->lo[i] : s->hi[i] - s->z[i];
+        if (room < alpha * fabs(step)) alpha = room / fabs(step), blocking = p;
     }
-    return alpha > 0 ? alpha : 0;
-}
-
-/* A step that meets bounds: the longest of 1, 1/4, ... along which f falls, bent; or as far as it is
- * straight. Returns how many rows left. */
-static int cut_short(active *s, double straight) {
-    double alpha = 1;
-    while (alpha > straight && !(bent_change(s, alpha) < 0)) alpha /= 4;
-    if (alpha <= straight) {
-        alpha = straight, s->single |= straight == 0;
-        bent_change(s, alpha);
-    } else
-        s->blocking = -1;
-    return bend(s, alpha);
+    for (int p = 0; p < count; p++) {
+        int i = s->free[p];
+        double step = alpha * s->step[p];
+        s->gradient[p] *= 1 - alpha, s->moved[p] += step;
+        s->z[i] = clamp(s->z[i] + step, s->lo[i], s->hi[i]);
+    }
+    if (blocking >= 0) leave(s, blocking, s->step[blocking] < 0 ? ABUT_LCP_AT_LOWER : ABUT_LCP_AT_UPPER);
+    return blocking >= 0;
 }
 
 /* Until no row has a wrong sign.  False when the room or the budget is used up. */
-static bool settle(active *s, abut_lcp_result *result) {
+static bool settle(lcp_active *s, abut_lcp_result *result) {
     for (int round = 0; round < 40 + 4 * s->size; round++) {
         newton_step(s);
-        double straight = first_bound(s);
-        if (straight < 1) {
-            result->pivots += cut_short(s, straight);
-            continue;
+        if (!advance(s)) {
+            if (s->rough)
+                follow(s);
+            else
+                evaluate(s);
+            int joined = join_worst(s);
+            if (joined <= 0) return joined == 0;
         }
-        for (int p = 0; p < s->count; p++) {
-            int i = s->free[p];
-            s->z[i] = clamp(s->z[i] + s->step[p], s->lo[i], s->hi[i]);
-        }
-        evaluate(s);
-        int joined = join_wrong(s);
-        if (joined <= 0) return joined == 0;
-        result->pivots += s->single ? 1 : joined;
+        result->pivots++;
     }
     return false;
 }
 
-static double residual_of(const active *s, double *attainable) {
+static double residual_of(const lcp_active *s, double *attainable) {
     double worst = 0, size = 0;
-    for (int i = 0; i < s->size; i++) {
-        double w = s->w[i], room = s->diagonal[i] * (w > 0 ? s->z[i] - s->lo[i] : s->hi[i] - s->z[i]);
-        worst = fmax(worst, fmin(fabs(w), room)), size = fmax(size, s->size_of_row[i]);
+    for (int m = 0; m < s->size; m++) {
+        int i = s->member[m];
+        double w = s->w[i], room = s->diagonal[i] * (w > 0 ? s->z[i] - s->lo[i] : s->hi[i] - s->z[i]),
+               by = fabs(w) < room ? fabs(w) : room;
+        worst = by > worst ? by : worst, size = s->size_of_row[i] > size ? s->size_of_row[i] : size;
     }
     *attainable = LCP_ROUNDING * size / s->unit;
     return worst / s->unit;
 }
 
-/* Proximal steps with the factor at hand until the residual is that of rounding.  False when that does not
- * come quickly. */
-static bool refine(active *s, abut_lcp_result *result, double *residual, double *attainable) {
-    for (int round = 0; round <= MOST_REFINEMENTS; round++) {
+/* Proximal steps with the factor at hand until the residual is that of rounding; where sums are doubled, on
+ * until it falls no more, since rows outside multiply it by |A_LF A_FF^-1|.  False when that does not come
+ * quickly. */
+static bool refine(lcp_active *s, abut_lcp_result *result, double *residual, double *attainable) {
+    bool good = false;
+    double last = (double)INFINITY;
+    s->rough = false;
+    for (int round = 0; round < MOST_REFINEMENTS; round++, last = *residual) {
+        recenter(s);
+        if (!settle(s, result)) return false;
         *residual = residual_of(s, attainable);
         if (!s->careful && 64 * *attainable > LIMIT_CAREFUL) {
             s->careful = true, evaluate(s);
             *residual = residual_of(s, attainable);
         }
-        if (*residual <= 1e-14 + *attainable) return true;
-        recenter(s);
-        if (!settle(s, result)) return false;
+        good = *residual <= 1e-14 + *attainable;
+        if (good && (!s->careful || *residual > 0.5 * last)) break;
     }
-    return false;
+    return good;
 }
 
-static void write_back(const active *s, const int *member, uint8_t *state, double *z, double *w) {
-    for (int i = 0; i < s->size; i++) {
+static void write_back(const lcp_active *s, uint8_t *state, double *z, double *w) {
+    for (int m = 0; m < s->size; m++) {
+        int i = s->member[m];
         bool zero = s->state[i] == ABUT_LCP_FREE || fabs(s->w[i]) <= 4 * LCP_ROUNDING * s->size_of_row[i];
-        z[member[i]] = s->z[i], w[member[i]] = zero ? 0 : s->w[i], state[member[i]] = s->state[i];
+        z[i] = s->z[i], w[i] = zero ? 0 : s->w[i], state[i] = s->state[i];
     }
 }
 
-bool lcp_active(arena *scratch, const abut_lcp *problem, const lcp_rows *rows, const int *member, int count,
-                const int *local, double unit, uint8_t *state, double *z, double *w,
-                abut_lcp_result *result) {
-    active s = {.unit = unit};
-    int entries = 0;
+bool lcp_active_solve(lcp_active *s, const int *member, int count, bool warm, uint8_t *state, double *z,
+                      double *w, abut_lcp_result *result) {
     double residual = 0, attainable = 0;
-    for (int i = 0; i < count; i++) entries += rows->start[member[i] + 1] - rows->start[member[i]];
-    if (!allocate(&s, scratch, count, entries) || !gather(&s, problem, rows, member, local)) return false;
-    if (!sweep(&s)) return false;
-    recenter(&s);
-    if (!factor(&s, result) || !settle(&s, result) || !refine(&s, result, &residual, &attainable))
-        return false;
-    write_back(&s, member, state, z, w);
-    result->residual = fmax(result->residual, residual);
-    result->attainable = fmax(result->attainable, attainable);
+    s->member = member, s->size = count;
+    s->careful = false, s->factor.stride = count < s->capacity ? count : s->capacity;
+    for (int m = 0; m < count; m++) {
+        if (!(s->diagonal[member[m]] > 0)) return false;
+        s->reciprocal[member[m]] = 1 / s->diagonal[member[m]];
+    }
+    if (!(warm ? remember(s, state, z) : guess(s))) return false;
+    s->rough = true;
+    recenter(s);
+    if (!factor(s, result) || !settle(s, result) || !refine(s, result, &residual, &attainable)) return false;
+    write_back(s, state, z, w);
+    result->residual = residual > result->residual ? residual : result->residual;
+    result->attainable = attainable > result->attainable ? attainable : result->attainable;
     return true;
 }

@@ -13,6 +13,7 @@
  * When there is no solution the steps do not stop: y - c converges to the ray d with a d = 0, q.d < 0 that
  * proves it, and delta d to the smallest change of q that would give a solution.
  */
+#include "numerics/lcp_active.h"
 #include "numerics/lcp_pivot.h"
 
 #include <math.h>
@@ -219,43 +220,61 @@ static abut_status solve_all(abut_lcp_solver *solver, const abut_lcp *problem, c
     return status;
 }
 
-/* Groups of rows that are coupled: root[i] is the first row of row i's group (union and find with path
- * halving). */
-static int find_root(int *root, int i) {
-    while (root[i] != i) i = root[i] = root[root[i]];
-    return i;
-}
-
-static void find_groups(const lcp_rows *rows, int *root) {
-    for (int i = 0; i < rows->size; i++) root[i] = i;
-    for (int i = 0; i < rows->size; i++)
-        for (int k = rows->start[i]; k < rows->start[i + 1]; k++) { /* A is symmetric: half of it is enough */
-            if (rows->column[k] <= i || root[rows->column[k]] == root[i]) continue;
-            int a = find_root(root, i), b = find_root(root, rows->column[k]);
-            if (a < b) root[b] = a;
-            if (b < a) root[a] = b;
-        }
-    for (int i = 0; i < rows->size; i++) root[i] = find_root(root, i);
-}
-
+/* Groups of coupled rows: those of group g are member[first[g]] .. member[first[g+1]-1], by rising number. */
 typedef struct split {
-    int *root, *next, *first, *count, *local,
-        *member; /* rows of a group are chained by next[], from first[root] */
-    bool *left;  /* row is not solved yet */
+    int groups;
+    int *group, *first, *member, *local; /* of a row; of a group; rows; place among the rows that are left */
+    double *diagonal;
+    bool *left; /* row is not solved yet */
 } split;
 
-static bool make_split(arena *scratch, const lcp_rows *rows, split *p) {
-    size_t n = (size_t)rows->size;
-    int **lists[] = {&p->root, &p->next, &p->first, &p->count, &p->local, &p->member};
-    for (int i = 0; i < COUNT_OF(lists); i++)
-        if (!(*lists[i] = arena_alloc(scratch, n, sizeof(int)))) return false;
-    if (!(p->left = arena_alloc(scratch, n, sizeof(bool)))) return false;
-    find_groups(rows, p->root);
-    for (int i = rows->size - 1; i >= 0; i--) {
-        int r = p->root[i];
-        p->next[i] = p->count[r] ? p->first[r] : -1, p->first[r] = i, p->count[r]++;
+/* Gives every row that the matrix leads to from row i the number of its group; `stack` has room for all.
+ * False when it leads to a row of another group: an entry without its mirror. */
+static bool mark_group(const lcp_rows *rows, split *p, int i, int *stack) {
+    int depth = 0, own = p->groups++;
+    stack[depth++] = i, p->group[i] = own;
+    while (depth > 0) {
+        int row = stack[--depth];
+        for (int k = rows->start[row]; k < rows->start[row + 1]; k++) {
+            int column = rows->column[k];
+            if (column == row) p->diagonal[row] = rows->value[k];
+            if (p->group[column] == own) continue;
+            if (p->group[column] >= 0) return false;
+            p->group[column] = own, stack[depth++] = column;
+        }
     }
     return true;
+}
+
+/* Room for the groups and for lcp_active, as the last problem left it.  NULL when memory is out. */
+static double *reserve(abut_lcp_solver *solver, int size) {
+    size_t n = (size_t)size, parts = n * sizeof(double) + (4 * n + 2) * sizeof(int) + n * sizeof(bool),
+           need = lcp_active_room(size) * sizeof(double) + parts;
+    if (solver->room_bytes < need) {
+        mem_free(solver->context, solver->room, solver->room_bytes, 1);
+        solver->room = mem_alloc(solver->context, need, 1);
+        solver->room_bytes = solver->room ? need : 0;
+    }
+    return solver->room;
+}
+
+static void make_split(double *room, const lcp_rows *rows, split *p) {
+    int n = rows->size;
+    bool apart = true;
+    *p = (split){.diagonal = room, .group = (int *)(room + n)};
+    p->member = p->group + n, p->local = p->member + n, p->first = p->local + n;
+    p->left = (bool *)(p->first + n + 2);
+    memset(p->diagonal, 0, (size_t)n * sizeof *p->diagonal);
+    memset(p->left, 0, (size_t)n * sizeof *p->left);
+    memset(p->group, -1, (size_t)n * sizeof *p->group);
+    for (int i = 0; i < n; i++)
+        if (p->group[i] < 0) apart &= mark_group(rows, p, i, p->member);
+    for (int i = 0; i < n && !apart; i++) p->group[i] = 0;
+    if (!apart) p->groups = 1;
+    memset(p->first, 0, ((size_t)p->groups + 2) * sizeof *p->first);
+    for (int i = 0; i < n; i++) p->first[p->group[i] + 2]++;
+    for (int g = 0; g < p->groups; g++) p->first[g + 2] += p->first[g + 1];
+    for (int i = 0; i < n; i++) p->member[p->first[p->group[i] + 1]++] = i;
 }
 
 /* The rows that are left, as a problem of their own, solved and put back. */
@@ -297,25 +316,12 @@ static abut_status solve_left(abut_lcp_solver *solver, const abut_lcp *problem, 
     return status;
 }
 
-/* A group by the method of its size; false when the general solver must take it. */
-static bool solve_group(arena *scratch, const abut_lcp *problem, const lcp_rows *rows, const split *p,
-                        int count, double unit, const abut_lcp_config *config, uint8_t *state, double *z,
-                        double *w, abut_lcp_result *result) {
-    if (count <= (config->warm ? LCP_SMALL : LCP_TINY))
-        return lcp_small(problem, rows, p->member, count, p->local, unit, config, state, z, w, result);
-    arena_mark mark = arena_save(scratch);
-    bool done = !config->warm &&
-                lcp_active(scratch, problem, rows, p->member, count, p->local, unit, state, z, w, result);
-    arena_restore(scratch, mark);
-    if (done || count > LCP_SMALL) return done;
-    return lcp_small(problem, rows, p->member, count, p->local, unit, config, state, z, w, result);
-}
-
-/* Small groups first, each by itself; what is left goes to the general solver. */
+/* Groups by themselves, on their free rows; what is left goes to the general solver. */
 abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
                       const abut_lcp_config *config, uint8_t *state, double *z, double *w,
                       abut_lcp_result *result, abut_error *error) {
     split p;
+    lcp_active active;
     if (problem->friction_row) return solve_all(solver, problem, rows, config, state, z, w, result, error);
     abut_lcp_config cold = *config;
     if (config->warm && rows->size > LCP_SMALL) {
@@ -323,20 +329,18 @@ abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lc
         cold.warm = false, config = &cold; /* a memory that misleads is worse than none */
         memset(state, 0, (size_t)rows->size), memset(z, 0, (size_t)rows->size * sizeof *z);
     }
-    if (!make_split(&solver->scratch, rows, &p)) return fail_memory(error);
-    double unit = 0;
+    double *room = reserve(solver, rows->size);
+    if (!room) return fail_memory(error);
+    make_split(room + lcp_active_room(rows->size), rows, &p);
+    lcp_active_init(&active, room, problem, rows, p.diagonal);
     int left = 0;
-    for (int i = 0; i < rows->size; i++) unit = fabs(problem->b[i]) > unit ? fabs(problem->b[i]) : unit;
-    for (int r = 0; r < rows->size; r++) {
-        if (p.root[r] != r) continue;
-        bool done = false;
-        if (p.count[r] <= LCP_ACTIVE) {
-            int count = 0;
-            for (int i = p.first[r]; i >= 0; i = p.next[i]) p.local[i] = count, p.member[count++] = i;
-            done = solve_group(&solver->scratch, problem, rows, &p, count, unit > 0 ? unit : 1, config, state,
-                               z, w, result);
-        }
-        for (int i = p.first[r]; i >= 0 && !done; i = p.next[i]) p.left[i] = true, left++;
+    for (int g = 0; g < p.groups; g++) {
+        const int *member = p.member + p.first[g];
+        int count = p.first[g + 1] - p.first[g];
+        if (count <= LCP_ACTIVE &&
+            lcp_active_solve(&active, member, count, config->warm, state, z, w, result))
+            continue;
+        for (int m = 0; m < count; m++) p.left[member[m]] = true, left++;
     }
     if (left == 0) return ABUT_OK;
     if (left == rows->size) return solve_all(solver, problem, rows, config, state, z, w, result, error);
