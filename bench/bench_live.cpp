@@ -53,6 +53,7 @@ struct figures {
     bool is_there = false;
     double mean = 0, settled = 0, energy = 0, drift = 0; // ms, ms, J, m
     int steps = 0;                                       // that were reached
+    double contacts = 0;                                 // a body, in the second half; 0: not told
     live_overlap overlap;
     std::string note;
 };
@@ -77,7 +78,7 @@ figures measure(const engine_row &row, const live_scene &scene, int threads, int
         f.mean += times[i] / f.steps;
         if (i >= f.steps / 2) f.settled += times[i] / (f.steps - f.steps / 2);
     }
-    f.note = engine->note();
+    f.note = engine->note(), f.contacts = engine->contacts();
     if (!quality) return f;
     f.overlap = measure_overlap(scene, *engine), f.energy = kinetic_energy(scene, *engine);
     int top = (int)scene.bodies.size() - 1;
@@ -109,25 +110,43 @@ void run_scene(const char *title, const live_scene &scene, int steps, const char
     }
 }
 
-// Least squares of log(time) over log(count).
+// Least squares of log(y) over log(x): the exponent.
+class slope {
+    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+
+  public:
+    void add(double x, double y) {
+        x = std::log(x), y = std::log(y);
+        n++, sx += x, sy += y, sxx += x * x, sxy += x * y;
+    }
+    double value() const { return (n * sxy - sx * sy) / (n * sxx - sx * sx); }
+};
+
+// The heap falls for two seconds and comes to rest; a large one takes longer, because no wall is near.  So
+// two costs are told: of a step of the heap at rest, and the mean of all steps with the fall and the landing.
 void run_growth(int steps, const char *only, int wanted, bool stages) {
     const int counts[] = {250, 500, 1000, 2000, 4000, 8000};
     for (const engine_row &row : ENGINES) {
         if (std::strcmp(only ? only : "abut", row.name)) continue;
-        double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-        std::printf("\n%s: hulls in a bin, settled ms a step (mean of the second half of %d steps)\n",
+        slope settled, mean, contacts;
+        int rows = 0;
+        std::printf("\n%s: hulls in a bin, us of CPU a hull and step; settled: second half of %d steps\n",
                     row.title, steps);
+        std::printf("%6s %9s %9s %9s\n", "hulls", "settled", "mean", "contacts");
         for (int count : counts) {
             if (wanted && count != wanted) continue;
             figures f = measure(row, make_bin(count), 1, steps, false);
             if (!f.is_there) return;
-            std::printf("%6d %9.3f %9.4f a hull\n", count, f.settled, f.settled / count);
+            std::printf("%6d %9.2f %9.2f %9.2f\n", count, 1e3 * f.settled / count, 1e3 * f.mean / count,
+                        f.contacts);
             if (stages) std::printf("       %s\n", f.note.c_str());
             std::fflush(stdout);
-            double x = std::log((double)count), y = std::log(f.settled);
-            n++, sx += x, sy += y, sxx += x * x, sxy += x * y;
+            settled.add(count, f.settled), mean.add(count, f.mean), rows++;
+            if (f.contacts > 0) contacts.add(count * f.contacts, f.settled);
         }
-        if (n > 1) std::printf("grows as count^%.3f\n", (n * sxy - sx * sy) / (n * sxx - sx * sx));
+        if (rows < 2) continue;
+        std::printf("settled grows as count^%.3f (as contacts^%.3f), the mean as count^%.3f\n",
+                    settled.value(), contacts.value(), mean.value());
     }
 }
 
@@ -154,6 +173,6 @@ int main(int argc, char **argv) {
         run_scene("pyramid of base 20", make_pyramid(20), steps ? steps : 600, only);
     if (all || !std::strcmp(scene, "bin"))
         run_scene("hulls in a bin", make_bin(1000), steps ? steps : 600, only);
-    if (!std::strcmp(scene, "growth")) run_growth(steps ? steps : 300, only, count, stages);
+    if (!std::strcmp(scene, "growth")) run_growth(steps ? steps : 600, only, count, stages);
     return 0;
 }

@@ -80,6 +80,9 @@ class abut_engine : public live_engine {
         return {{m.center, m.rotation}, m.velocity, m.spin}; // the shapes are centred
     }
     void begin_note() override { noted = steps, sum = abut_live_times{}; }
+    double contacts() const override {
+        return (double)sum.manifolds / (double)(steps - noted) / (double)scene.bodies.size();
+    }
     std::string note() const override {
         char line[400];
         double ms = 1e3 / (double)(steps - noted), each = ms / 1e3 / (double)scene.bodies.size();

@@ -54,6 +54,7 @@ class live_engine {
     virtual live_motion motion(int body) const = 0;
     virtual void begin_note() {} // what the note tells is counted from here
     virtual std::string note() const { return ""; }
+    virtual double contacts() const { return 0; } // a body, counted from there
 };
 typedef std::unique_ptr<live_engine> make_live_engine(const live_scene &scene, int threads);
 make_live_engine make_abut, make_bullet, make_ode, make_mujoco; // null where the engine has no threads

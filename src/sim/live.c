@@ -61,11 +61,12 @@ static bool allocate_slots(live *w) {
     w->local_of = arena_alloc(m, n, sizeof *w->local_of);
     w->motor_speeds = arena_alloc(m, h + 1, sizeof *w->motor_speeds);
     w->hinge_force = arena_alloc(m, h + 1, sizeof *w->hinge_force);
+    w->hinge_side = arena_alloc(m, h + 1, sizeof *w->hinge_side);
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->movable && w->turns && w->flies && w->sprung && w->late && w->leaves &&
                 w->boxes && w->roams && w->renewed && w->rests && w->parent && w->in_direct && w->used &&
-                w->local_of && w->motor_speeds && w->hinge_force;
+                w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;
@@ -163,6 +164,7 @@ static void begin_step(live *w, double dt) {
     for (int i = 0; i < w->bodies; i++) w->movable[i + 1] = w->body[i].movable && !w->rests[i].asleep;
     memcpy(w->starts, w->motions, (size_t)w->bodies * sizeof *w->starts);
     memset(w->hinge_force, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_force);
+    memset(w->hinge_side, 0, (size_t)w->model->hinge_count + 1);
 }
 
 static void load_bodies(live *w) {
@@ -247,8 +249,7 @@ static abut_status step(live *w, double dt, abut_error *error) {
         return fail(error, ABUT_FAILED,
                     "a body left the numbers at t = %.9g s; use a smaller step or softer springs", s->time);
     fine = live_sleep(w);
-    status = fine ? live_break_hinges(w, error) : fail_memory(error);
-    if (status == ABUT_OK) status = live_report(w, error);
+    status = fine ? live_report(w, error) : fail_memory(error);
     if (status == ABUT_OK && !live_sensors(w)) status = fail_memory(error);
     live_audit_step(w);
     lap(&t->report, &since);

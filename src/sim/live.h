@@ -17,7 +17,8 @@
  *   live_query.c     rays, points and moving shapes
  *   live_fast.c      bodies that moved where no contact awaited them
  *   live_sensor.c    shapes that tell what touches them
- *   live_report.c    contacts, events, energy
+ *   live_event.c     what began and ended: contacts, slip, limits, broken hinges
+ *   live_report.c    contacts with their forces, energy
  *   live_audit.c     what the clock promises, and whether it kept it
  *   live_switch.c    from one clock to the other
  *
@@ -57,7 +58,11 @@ typedef struct live_point {
     double steady; /* its usual load: LIVE_USUAL of a slow average */
 } live_point;
 
-enum { LIVE_TOUCHING = 1 /* had an impulse in the last step */, LIVE_SLIPS = 2 };
+enum {
+    LIVE_TOUCHING = 1, /* had an impulse in the last step */
+    LIVE_SLIPS = 2,    /* its friction was at the edge of the cone */
+    LIVE_TOLD_SLIP = 4 /* it slid: see live_event.c */
+};
 
 typedef struct live_contact {
     int32_t a, b; /* bodies, a < b; normal from b to a */
@@ -169,6 +174,7 @@ enum { LIVE_HINGE_ROWS = HINGE_MAX_ROWS + 3 };
 typedef struct live_hinge_row {
     row r;
     int hinge;   /* of the model; -1: a contact's */
+    int side;    /* of a limit: -1 lower, +1 upper; 0: another row */
     double rate; /* what J v is to be where the step ends */
     double bias, give, lo, hi, impulse, mass;
     spatial da, db; /* velocities per unit of impulse */
@@ -297,6 +303,7 @@ struct live_work {
     int_array bouncing;             /* contacts with restitution */
     ARRAY(live_hinge_row) rows;     /* of hinges of islands that are not direct */
     double *hinge_force;            /* by hinge: the largest in this step */
+    int8_t *hinge_side;             /* by hinge: the limit that pushed in this step, -1, 0, +1 */
     int32_t *local_of;              /* by body, for direct islands */
     double joint_rate, direct_rate; /* 1/s: how fast errors of hinges and overlaps of direct islands go */
     int_array loose_hinges;         /* hinges of islands that are not direct */
@@ -316,6 +323,9 @@ static inline pose live_pose(const live *w, int body) {
 }
 static inline const model_material *live_material(const live *w, int a, int b) {
     return &w->model->pairs[w->material_of[a] * (w->model->material_count + 1) + w->material_of[b]];
+}
+static inline bool live_is_awake(const live *w, int a, int b) {
+    return w->movable[a + 1] || w->movable[b + 1];
 }
 static inline vec3 live_vec3(lanes v) { return (vec3){v[0], v[1], v[2]}; }
 static inline lanes live_lanes(vec3 v) { return (lanes){v.x, v.y, v.z, 0}; }
@@ -366,6 +376,7 @@ void live_store(live *w);
 void live_stop_fast(live *w);
 abut_status live_report(live *w, abut_error *error);
 abut_status live_emit(live *w, abut_event e, abut_error *error);
+abut_entity live_entity(const live_contact *c, int side);
 void live_balance(live *w);
 int live_contacts(abut_sim *run, const abut_contact **contacts);
 void live_audit_contacts(live *w);
@@ -391,8 +402,7 @@ void live_shapes_free(live *w);
 void live_impacts(live *w);
 int live_hinge_rows(live *w, int number, live_hinge_row out[LIVE_HINGE_ROWS]);
 bool live_find_hinges(live *w);
-abut_status live_break_hinges(live *w, abut_error *error);
-void live_note_force(live *w, int number, const live_hinge_row *rows, int count);
+void live_note_hinges(live *w, const live_hinge_row *rows, int64_t total);
 /* The impulses of an island's hinges and contacts over one sub-step. */
 abut_status live_solve_direct(live *w, const live_island *island, abut_error *error);
 abut_status live_turn_hinged(live *w, const live_island *island, abut_error *error);

@@ -147,12 +147,7 @@ static void keep_impulses(direct *d) {
         d->row[i].impulse = d->z[i];
         if (d->manifold_of[i] >= 0) direct_keep_contact(d, i);
     }
-    for (int i = 0; i < d->rows;) {
-        int number = d->row[i].hinge, count = 0;
-        while (i + count < d->rows && d->row[i + count].hinge == number) count++;
-        if (number >= 0) live_note_force(d->w, number, &d->row[i], count);
-        i += count;
-    }
+    live_note_hinges(d->w, d->row, d->rows);
 }
 
 /* The matrix of the rows, and their right side. */

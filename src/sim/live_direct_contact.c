@@ -136,7 +136,7 @@ bool direct_update_bounds(direct *d) {
         }
         const live_contact *c = contact_of(d, i);
         const abut_friction *f = &live_material(w, c->a, c->b)->friction;
-        double mu = c->flags & LIVE_SLIPS ? f->slide : f->stick;
+        double mu = c->flags & (LIVE_SLIPS | LIVE_TOLD_SLIP) ? f->slide : f->stick;
         double force = mu * pressure, turning = mu * couple;
         if (turning > 0) share_sliding(&d->slides[d->manifold_of[i]], &force, &turning);
         double limit = d->part_of[i] == TWIST   ? turning + f->spinning * pressure

@@ -38,6 +38,12 @@ static bool has_contact(const live *w, int a, int b) {
     return s->a == a && s->b == b && s->contacts > 0;
 }
 
+/* Whether the balls about two bodies meet where they are now. */
+static bool may_overlap(const live *w, int a, int b) {
+    double r = w->radii[a] + w->radii[b];
+    return !(vec3_length2(vec3_sub(w->motions[a].center, w->motions[b].center)) > r * r);
+}
+
 /* Whether two bodies overlap where they are now by more than the reach, beyond which contacts push. */
 static bool overlaps_now(const sweeper *s, int other) {
     const live *w = s->w;
@@ -58,8 +64,8 @@ static bool visit(void *user, int32_t other) {
     sweeper *s = user;
     live *w = s->w;
     int a = s->body < other ? s->body : other, b = s->body < other ? other : s->body;
-    if (other == s->body || w->shape_of[other] < 0 || !live_may_touch(w, a, b) || has_contact(w, a, b))
-        return true;
+    if (other == s->body || (!s->far && !may_overlap(w, a, b))) return true;
+    if (w->shape_of[other] < 0 || !live_may_touch(w, a, b) || has_contact(w, a, b)) return true;
     if (!s->far && !overlaps_now(s, other)) return true;
     cast_sweep theirs = sweep_of(w, other);
     abut_convex_cache cache = {0};

@@ -64,6 +64,7 @@ static int limit_row(const live *w, const hinge *h, int number, const row *coord
     int side = value - h->limits[0] < h->limits[1] - value ? -1 : 1;
     *out = plain_row(w, hinge_limit_row(coordinate, h, side), number);
     double gap = out->r.error;
+    out->side = side;
     out->bias = gap > 0 ? gap / w->h : w->joint_rate * gap;
     out->lo = 0, out->hi = INFINITY;
     return 1;
@@ -149,32 +150,28 @@ void live_hinges_solve(live *w, bool relax) {
             add_velocity(w, r->r.a, spatial_scale(r->da, change));
             add_velocity(w, r->r.b, spatial_scale(r->db, change));
         }
+    if (relax) live_note_hinges(w, w->rows.data, w->rows.count);
 }
 
-/* ---- strength */
+/* ---- what hinges carried */
 
-abut_status live_break_hinges(live *w, abut_error *error) {
-    for (int i = 0; i < w->model->hinge_count; i++) {
-        const hinge *h = &w->model->hinges[i].h;
-        hinge_memory *memory = &run_hinges(w->run->state)[i];
-        if (memory->broken || !isfinite(h->break_force) || !(w->hinge_force[i] > h->break_force)) continue;
-        memory->broken = 1;
-        const motion *a = &w->motions[h->a];
-        abut_event e = {.time = w->run->state->time,
-                        .kind = ABUT_EVENT_HINGE_BROKEN,
-                        .body = {h->a, h->b},
-                        .entity = {{ABUT_ENTITY_HINGE, i}, {ABUT_ENTITY_NONE, 0}},
-                        .point = vec3_add(a->center, quat_rotate(a->rotation, h->pa)),
-                        .count = 1};
-        abut_status status = live_emit(w, e, error);
-        if (status != ABUT_OK) return status;
-    }
-    return ABUT_OK;
-}
-
-/* The force that a hinge carried in the last sub-step, from the impulses of its bilateral rows. */
-void live_note_force(live *w, int number, const live_hinge_row *rows, int count) {
+/* In this sub-step: the force, from the impulses of all rows, and the limit that pushed. */
+static void note_hinge(live *w, const live_hinge_row *rows, int count) {
+    int number = rows[0].hinge;
     vec3 sum = vec3_zero();
-    for (int i = 0; i < count; i++) sum = vec3_axpy(sum, rows[i].impulse / w->h, rows[i].r.ja.linear);
+    for (int i = 0; i < count; i++) {
+        sum = vec3_axpy(sum, rows[i].impulse / w->h, rows[i].r.ja.linear);
+        if (rows[i].side != 0 && rows[i].impulse > 0) w->hinge_side[number] = rows[i].side;
+    }
     w->hinge_force[number] = fmax(w->hinge_force[number], vec3_length(sum));
+}
+
+/* Rows of one hinge stand together. */
+void live_note_hinges(live *w, const live_hinge_row *rows, int64_t total) {
+    for (int64_t i = 0; i < total;) {
+        int count = 0;
+        while (i + count < total && rows[i + count].hinge == rows[i].hinge) count++;
+        if (rows[i].hinge >= 0) note_hinge(w, &rows[i], count);
+        i += count;
+    }
 }

@@ -54,7 +54,7 @@ static vec3 middle_of(const live *w, const live_contact *c, const live_point *p)
 /* Friction holds with the static coefficient while the manifold did not slip, otherwise with the sliding one.
  */
 static double coefficient_of(const live_contact *c, const model_material *m) {
-    return c->flags & LIVE_SLIPS ? m->friction.slide : m->friction.stick;
+    return c->flags & (LIVE_SLIPS | LIVE_TOLD_SLIP) ? m->friction.slide : m->friction.stick;
 }
 
 static void fill_points(const live *w, live_batch *batch, int lane, const live_contact *c) {

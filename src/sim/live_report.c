@@ -1,77 +1,9 @@
-/* What a live run tells: contacts with forces, events, the balance of energy. */
+/* What a live run tells: contacts with forces, the balance of energy.  Events: live_event.c. */
 #include "sim/live.h"
-
-abut_status live_emit(live *w, abut_event e, abut_error *error) {
-    return array_push(w->context, &w->run->events, e) ? ABUT_OK : fail_memory(error);
-}
-
-/* ---- contacts made and lost */
-
-typedef struct touched {
-    vec3 point, normal, impulse;
-} touched;
-
-/* How many contacts the pair at `first` has, and whether it is pressed. */
-static int64_t count_pair(const live_contact_array *list, int64_t first, bool *pressed) {
-    const live_contact *c = &list->data[first];
-    int64_t n = 0;
-    *pressed = false;
-    for (; first + n < list->count && c[n].a == c->a && c[n].b == c->b; n++)
-        *pressed |= (c[n].flags & LIVE_TOUCHING) != 0;
-    return n;
-}
-
-/* The impulse of a pair's contacts, and where it is largest. */
-static touched sum_pair(const live *w, const live_contact *c, int64_t n) {
-    touched t = {0};
-    const motion *a = &w->motions[c->a];
-    double most = 0;
-    for (int64_t k = 0; k < n; k++) {
-        t.impulse = vec3_add(t.impulse, c[k].friction);
-        for (int i = 0; i < c[k].count; i++) {
-            const live_point *p = &c[k].points[i];
-            t.impulse = vec3_axpy(t.impulse, p->normal, c[k].normal);
-            if (p->normal <= most) continue;
-            most = p->normal, t.normal = c[k].normal;
-            t.point = vec3_add(a->center, quat_rotate(a->rotation, p->on_a));
-        }
-    }
-    return t;
-}
-
-static abut_status tell(live *w, const live_contact *c, int64_t n, abut_event_kind kind, abut_error *error) {
-    touched t = sum_pair(w, c, n);
-    abut_event e = {.time = w->run->state->time,
-                    .kind = kind,
-                    .body = {c->a, c->b},
-                    .point = t.point,
-                    .normal = t.normal,
-                    .impulse = t.impulse,
-                    .count = 1};
-    return live_emit(w, e, error);
-}
-
-/* Both lists, of this step and of the last (left in `next`), are sorted by pairs. */
-abut_status live_report(live *w, abut_error *error) {
-    int64_t i = 0, k = 0;
-    abut_status status = ABUT_OK;
-    while ((i < w->contacts.count || k < w->next.count) && status == ABUT_OK) {
-        const live_contact *now = i < w->contacts.count ? &w->contacts.data[i] : NULL;
-        const live_contact *old = k < w->next.count ? &w->next.data[k] : NULL;
-        int order = !now ? 1 : !old ? -1 : now->a != old->a ? now->a - old->a : now->b - old->b;
-        bool is = false, was = false;
-        int64_t n = order <= 0 ? count_pair(&w->contacts, i, &is) : 0;
-        int64_t m = order >= 0 ? count_pair(&w->next, k, &was) : 0;
-        i += n, k += m;
-        if (is && !was) status = tell(w, now, n, ABUT_EVENT_CONTACT_MADE, error);
-        if (was && !is) status = tell(w, old, m, ABUT_EVENT_CONTACT_LOST, error);
-    }
-    return status;
-}
 
 /* ---- contacts for the caller */
 
-static abut_entity entity(const live_contact *c, int side) {
+abut_entity live_entity(const live_contact *c, int side) {
     static const abut_entity_kind kinds[] = {ABUT_ENTITY_VERTEX, ABUT_ENTITY_EDGE, ABUT_ENTITY_FACE,
                                              ABUT_ENTITY_SMOOTH};
     if (c->key != 0) return (abut_entity){ABUT_ENTITY_NONE, 0};
@@ -104,11 +36,11 @@ static bool store_contact(abut_sim *run, const live_contact *c) {
     abut_contact out = {.body = {c->a, c->b},
                         .representation = ABUT_MANIFOLD,
                         .dimension = c->count > 2 ? 2 : c->count - 1,
-                        .entity = {entity(c, 0), entity(c, 1)},
+                        .entity = {live_entity(c, 0), live_entity(c, 1)},
                         .point_count = c->count,
-                        .state = !rough                  ? ABUT_FRICTIONLESS
-                                 : c->flags & LIVE_SLIPS ? ABUT_SLIPPING
-                                                         : ABUT_STICKING,
+                        .state = !rough                      ? ABUT_FRICTIONLESS
+                                 : c->flags & LIVE_TOLD_SLIP ? ABUT_SLIPPING
+                                                             : ABUT_STICKING,
                         .area = polygon_area(points, c->count, c->normal),
                         .center_of_pressure = center,
                         .determined = c->count < 3};

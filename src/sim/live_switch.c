@@ -48,6 +48,7 @@ static abut_status go_exact(abut_sim *run, abut_error *error) {
     run->live = NULL;
     run_state *s = run->state;
     s->touch_count = 0;
+    for (int i = 0; i < run->model->hinge_count; i++) run_hinges(s)[i].at_limit = 0;
     s->deepest_overlap = s->residual = s->constraint_error = s->energy_error = 0;
     run_clear_accounts(run);
     abut_energy e = run_energy(run);

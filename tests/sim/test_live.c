@@ -149,6 +149,58 @@ static void test_rolling_resistance(void **state) {
     }
 }
 
+/* A box that is thrown along the floor at 2 m/s slides for 2 / (mu g) seconds and holds: one contact made,
+ * one stick, no slip, whether solved directly or by batches.  Gravity that leans by more than atan(mu) lets
+ * another go at once: it is slow at first, and slips when it is told to. */
+static void test_stick_and_slip(void **state) {
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        trial t;
+        bool thrown = k < 2;
+        begin(&t);
+        if (k % 2) t.options.direct_rows = 0;
+        add_floor(&t);
+        add(&t, abut_shape_solid(t.box), 0, 0, 0.5)->velocity.x = thrown ? 2 : 0;
+        if (!thrown)
+            t.world.gravity = vec3_make(9.81 * sin(0.6), 0, -9.81 * cos(0.6)); /* mu = 0.6 < tan(0.6) */
+        start(&t);
+        double end = 2 / (0.6 * 9.81);
+        steps(&t, thrown ? (int)(60 * end) - 2 : 0);
+        assert_int_equal(t.events[ABUT_EVENT_STICK], 0);
+        steps(&t, 60);
+        assert_int_equal(t.events[ABUT_EVENT_CONTACT_MADE], 1);
+        assert_int_equal(t.events[ABUT_EVENT_STICK], thrown ? 1 : 0);
+        assert_true(t.events[ABUT_EVENT_SLIP] <= (thrown ? 0 : 1));
+        assert_int_equal(t.events[ABUT_EVENT_CONTACT_LOST], 0);
+        finish(&t);
+    }
+}
+
+/* A box at rest is pushed by a force that grows by 1 kN a second and slips once it passes mu m g = 589 N:
+ * within the step in which it does so and the time in which the surplus makes it faster than the rest speed.
+ */
+static bool grow(void *user, double time, double *out, int count) {
+    (void)user;
+    for (int i = 0; i < count; i++) out[i] = i == 0 ? 1000 * time : 0;
+    return true;
+}
+
+static void test_slip_begins(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    add_floor(&t);
+    add(&t, abut_shape_solid(t.box), 0, 0, 0.5)->mass = 100;
+    abut_force_def force = {.body = 1, .function = grow};
+    t.world.forces = &force, t.world.force_count = 1;
+    start(&t);
+    steps(&t, 35); /* 583 N */
+    assert_int_equal(t.events[ABUT_EVENT_SLIP], 0);
+    steps(&t, 5); /* 1 kN/s (0.066 s)^2 / 2 / 100 kg = 2 cm/s; the rest speed is 3 mm/s */
+    assert_int_equal(t.events[ABUT_EVENT_SLIP], 1);
+    finish(&t);
+}
+
 /* ---- impacts */
 
 /* Five balls in a row, e = 1: the last one flies off with the speed of the first, touching or not. */
@@ -364,7 +416,8 @@ int main(void) {
         cmocka_unit_test(test_stack),          cmocka_unit_test(test_nncg),
         cmocka_unit_test(test_slope),          cmocka_unit_test(test_rolling_resistance),
         cmocka_unit_test(test_cradle),         cmocka_unit_test(test_nine_on_one),
-        cmocka_unit_test(test_free_body),      cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_free_body),      cmocka_unit_test(test_stick_and_slip),
+        cmocka_unit_test(test_slip_begins),    cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_sleep_and_wake), cmocka_unit_test(test_thrown_hard),
         cmocka_unit_test(test_memory),         cmocka_unit_test(test_no_allocation),
     };

@@ -112,6 +112,7 @@ static void test_motor_and_limit(void **state) {
     steps(&t, 120);
     close_to(abut_sim_motion(t.run, 0).spin.z, 0, 1e-9);
     close_to(run_hinges(t.run->state)[0].coordinate, 5, 1e-3);
+    assert_int_equal(t.events[ABUT_EVENT_LIMIT], 1); /* reached once, and held there by the motor */
     finish(&t);
 }
 
@@ -132,6 +133,25 @@ static void test_break(void **state) {
         assert_true(k ? abut_sim_motion(t.run, 0).center.z > -1e-3 : abut_sim_motion(t.run, 0).center.z < -4);
         finish(&t);
     }
+}
+
+/* The same in an island too large to be solved directly: its hinges are soft, and break too. */
+static void test_break_softly(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    t.options.direct_rows = 0;
+    t.world.gravity = vec3_make(0, 0, -10);
+    for (int k = 0; k < 2; k++) {
+        add(&t, abut_shape_sphere(0.1), k, 0, 0)->mass = 1;
+        abut_hinge_def *h = add_hinge(&t, ABUT_HINGE_BALL, k, -1);
+        h->at = vec3_make(k, 0, 0), h->break_force = k ? 12 : 9;
+    }
+    start(&t);
+    steps(&t, 60);
+    assert_int_equal(t.events[ABUT_EVENT_HINGE_BROKEN], 1);
+    assert_true(abut_sim_motion(t.run, 0).center.z < -4 && abut_sim_motion(t.run, 1).center.z > -0.01);
+    finish(&t);
 }
 
 /* ---- beads */
@@ -220,10 +240,15 @@ static void test_energy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pendulum),        cmocka_unit_test(test_hinges),
-        cmocka_unit_test(test_motor_and_limit), cmocka_unit_test(test_break),
-        cmocka_unit_test(test_chain),           cmocka_unit_test(test_bead_on_turning_wire),
-        cmocka_unit_test(test_bead_on_slope),   cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_pendulum),
+        cmocka_unit_test(test_hinges),
+        cmocka_unit_test(test_motor_and_limit),
+        cmocka_unit_test(test_break),
+        cmocka_unit_test(test_break_softly),
+        cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_bead_on_turning_wire),
+        cmocka_unit_test(test_bead_on_slope),
+        cmocka_unit_test(test_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,146 @@
+/* Events of the live clock, one for each pair and step:
+ *
+ *   contact-made, contact-lost   the pair pushes, and did not in the last step; or the other way round
+ *   slip, stick                  friction gives way at a contact of the pair, or holds at all of them again
+ *   limit                        a hinge begins to push against a limit
+ *   hinge-broken                 it carried more than it can
+ *
+ * A visit of the solver finds the load after the friction, so that friction is within its cone at times while
+ * a contact slides, and at its edge in a heap at rest; what counts is the motion: a contact slips from when
+ * it slides faster than the rest speed until it slides at less than half of that. */
+#include "sim/live.h"
+
+abut_status live_emit(live *w, abut_event e, abut_error *error) {
+    return array_push(w->context, &w->run->events, e) ? ABUT_OK : fail_memory(error);
+}
+
+/* ---- contacts */
+
+typedef struct touched {
+    vec3 point, normal, impulse;
+    abut_entity entity[2];
+} touched;
+
+/* All contacts of one pair in a list. */
+typedef struct pair_mark {
+    int64_t count;
+    bool pressed, slips;
+} pair_mark;
+
+static pair_mark mark_pair(const live_contact_array *list, int64_t first) {
+    const live_contact *c = &list->data[first];
+    pair_mark m = {0};
+    for (; first + m.count < list->count && c[m.count].a == c->a && c[m.count].b == c->b; m.count++) {
+        m.pressed |= (c[m.count].flags & LIVE_TOUCHING) != 0;
+        m.slips |= (c[m.count].flags & LIVE_TOLD_SLIP) != 0;
+    }
+    return m;
+}
+
+/* The impulse of a pair's contacts, and where it is largest. */
+static touched sum_pair(const live *w, const live_contact *c, int64_t n) {
+    touched t = {0};
+    const motion *a = &w->motions[c->a];
+    double most = 0;
+    for (int64_t k = 0; k < n; k++) {
+        t.impulse = vec3_add(t.impulse, c[k].friction);
+        for (int i = 0; i < c[k].count; i++) {
+            const live_point *p = &c[k].points[i];
+            t.impulse = vec3_axpy(t.impulse, p->normal, c[k].normal);
+            if (p->normal <= most) continue;
+            most = p->normal, t.normal = c[k].normal;
+            t.point = vec3_add(a->center, quat_rotate(a->rotation, p->on_a));
+            t.entity[0] = live_entity(&c[k], 0), t.entity[1] = live_entity(&c[k], 1);
+        }
+    }
+    return t;
+}
+
+static abut_status tell(live *w, const live_contact *c, int64_t n, abut_event_kind kind, abut_error *error) {
+    touched t = sum_pair(w, c, n);
+    abut_event e = {.time = w->run->state->time,
+                    .kind = kind,
+                    .body = {c->a, c->b},
+                    .entity = {t.entity[0], t.entity[1]},
+                    .point = t.point,
+                    .normal = t.normal,
+                    .impulse = t.impulse,
+                    .count = 1};
+    return live_emit(w, e, error);
+}
+
+/* How fast a contact slides at its middle. */
+static double slip_speed(const live *w, const live_contact *c) {
+    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    vec3 middle = vec3_zero();
+    for (int i = 0; i < c->count; i++) middle = vec3_axpy(middle, 1.0 / c->count, c->points[i].on_a);
+    vec3 ra = quat_rotate(a->rotation, middle), rb = vec3_sub(vec3_add(a->center, ra), b->center);
+    vec3 u = vec3_sub(spatial_velocity_at(a->velocity, ra), spatial_velocity_at(b->velocity, rb));
+    return vec3_length(vec3_axpy(u, -vec3_dot(u, c->normal), c->normal));
+}
+
+static void mark_slips(live *w) {
+    double rest = w->model->tolerance.rest_speed;
+    for (int64_t i = 0; i < w->contacts.count; i++) {
+        live_contact *c = &w->contacts.data[i];
+        bool was = c->flags & LIVE_TOLD_SLIP;
+        c->flags &= ~LIVE_TOLD_SLIP;
+        if (!(c->flags & LIVE_TOUCHING) || !(live_material(w, c->a, c->b)->friction.stick > 0)) continue;
+        if (slip_speed(w, c) > (was ? 0.5 : 1) * rest) c->flags |= LIVE_TOLD_SLIP;
+    }
+}
+
+/* Both lists, of this step and of the last (left in `next`), are sorted by pairs. */
+static abut_status tell_contacts(live *w, abut_error *error) {
+    int64_t i = 0, k = 0;
+    abut_status status = ABUT_OK;
+    while ((i < w->contacts.count || k < w->next.count) && status == ABUT_OK) {
+        const live_contact *now = i < w->contacts.count ? &w->contacts.data[i] : NULL;
+        const live_contact *old = k < w->next.count ? &w->next.data[k] : NULL;
+        int order = !now ? 1 : !old ? -1 : now->a != old->a ? now->a - old->a : now->b - old->b;
+        pair_mark is = order <= 0 ? mark_pair(&w->contacts, i) : (pair_mark){0};
+        pair_mark was = order >= 0 ? mark_pair(&w->next, k) : (pair_mark){0};
+        i += is.count, k += was.count;
+        if (is.pressed && !was.pressed) status = tell(w, now, is.count, ABUT_EVENT_CONTACT_MADE, error);
+        if (was.pressed && !is.pressed) status = tell(w, old, was.count, ABUT_EVENT_CONTACT_LOST, error);
+        if (was.pressed && is.pressed && was.slips != is.slips)
+            status = tell(w, now, is.count, is.slips ? ABUT_EVENT_SLIP : ABUT_EVENT_STICK, error);
+    }
+    return status;
+}
+
+/* ---- hinges */
+
+static abut_event hinge_event(const live *w, int number, abut_event_kind kind) {
+    const hinge *h = &w->model->hinges[number].h;
+    const motion *a = &w->motions[h->a];
+    return (abut_event){.time = w->run->state->time,
+                        .kind = kind,
+                        .body = {h->a, h->b},
+                        .entity = {{ABUT_ENTITY_HINGE, number}, {ABUT_ENTITY_HINGE, number}},
+                        .point = vec3_add(a->center, quat_rotate(a->rotation, h->pa)),
+                        .count = 1};
+}
+
+static abut_status tell_hinges(live *w, abut_error *error) {
+    abut_status status = ABUT_OK;
+    for (int i = 0; i < w->model->hinge_count && status == ABUT_OK; i++) {
+        const hinge *h = &w->model->hinges[i].h;
+        hinge_memory *memory = &run_hinges(w->run->state)[i];
+        if (memory->broken || !live_is_awake(w, h->a, h->b)) continue;
+        int side = w->hinge_side[i];
+        if (side != 0 && side != memory->at_limit)
+            status = live_emit(w, hinge_event(w, i, ABUT_EVENT_LIMIT), error);
+        memory->at_limit = side;
+        if (status != ABUT_OK || !(w->hinge_force[i] > h->break_force)) continue;
+        memory->broken = 1;
+        status = live_emit(w, hinge_event(w, i, ABUT_EVENT_HINGE_BROKEN), error);
+    }
+    return status;
+}
+
+abut_status live_report(live *w, abut_error *error) {
+    abut_status status = tell_hinges(w, error);
+    mark_slips(w);
+    return status == ABUT_OK ? tell_contacts(w, error) : status;
+}
