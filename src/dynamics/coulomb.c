@@ -148,10 +148,11 @@ static int correct_modes(trial *t) {
 /* ---- refinement: directions */
 
 /* How far the rate of a slipping cone points beside its direction: a sine, but for rates so small that
- * rounding would show in it. */
+ * rounding would show in it.  At the onset of slip the rate is zero; sines are found to 1e-10, so that what
+ * is asked of it stays above 1e-13 of the scale. */
 static double sine_of(const trial *t, const cone *k, const cone *now) {
     vec3 r = rate_of(t, now), n = vec3_cross(k->axis[0], k->axis[1]);
-    return vec3_dot(r, vec3_cross(n, now->along)) / fmax(vec3_length(r), 1e-6 * t->sol->scale);
+    return vec3_dot(r, vec3_cross(n, now->along)) / fmax(vec3_length(r), 1e-3 * t->sol->scale);
 }
 
 /* The slipping candidates with a direction to find. */

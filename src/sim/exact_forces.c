@@ -294,8 +294,9 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
     config.no_margins = x->integrating;
     /* within a step, which can be shortened; hinges may contradict each other however short it is */
     config.trial = x->integrating && time > x->time && x->row_count == 0;
-    /* while integrating the direction of slip is ours (see above) */
-    if (!choose) config.slip_speed = INFINITY;
+    /* While integrating the direction of slip is ours (see above).  At an event, slip that ends is known to
+     * the event's time tolerance times its deceleration: what is slower has no direction yet. */
+    config.slip_speed = choose ? 1e-8 * (1 + x->speed) : INFINITY;
     arena_mark mark = arena_save(x->arena);
     int round = 0;
     do
