@@ -74,8 +74,14 @@ typedef struct exact_onset {
     double slow; /* m/s: slower slip takes its direction from what it will be; 0: it does not begin here */
     double look; /* after this time, s */
     double k;    /* acceleration that friction can give the place across the slip, m/s^2 */
-    double turned, missed; /* the last turn of the direction, and what it was for */
 } exact_onset;
+
+/* The search for the directions of up to ONSET_MOST such places in one evaluation; zero at first. */
+enum { ONSET_MOST = 8 };
+typedef struct exact_turning {
+    int count, rounds;
+    double inverse[ONSET_MOST][ONSET_MOST], missed[ONSET_MOST], turned[ONSET_MOST];
+} exact_turning;
 
 /* A touching place at work: the group's contact, and where it came from. */
 typedef struct exact_touch {
@@ -249,7 +255,7 @@ void exact_face_remember(exact *x);
 void exact_onset_remember(exact *x);
 /* Turns the directions of slow slip towards what the accelerations just found ask for; true: they are to be
  * found anew. */
-bool exact_onset_turn(exact *x, int round);
+bool exact_onset_turn(exact *x, exact_turning *t);
 /* Slip of the face of a touch, at its place p, along that direction: an inner product of twists. */
 double exact_face_slip(const exact *x, int64_t item, const contact_point *p);
 /* Whether the touch is the one that stands for its face. */

@@ -298,12 +298,12 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
      * the event's time tolerance times its deceleration: what is slower has no direction yet. */
     config.slip_speed = choose ? 1e-8 * (1 + x->speed) : INFINITY;
     arena_mark mark = arena_save(x->arena);
-    int round = 0;
+    exact_turning turning = {0};
     do
         status = (choose ? forces_choose : forces_solve)(&g, &config, &x->scratch, x->accelerations,
                                                          x->loads.data, x->multipliers, &x->result, error);
     while (status == ABUT_OK && !choose && x->result.outcome == FORCES_SOLVED &&
-           exact_onset_turn(x, round++));
+           exact_onset_turn(x, &turning));
     arena_restore(x->arena, mark);
     if (status != ABUT_OK) return status;
     if (x->result.outcome == FORCES_INCONSISTENT)

@@ -29,7 +29,7 @@
 /* The direction is found to this angle: far less than what the integrator's tolerance allows k h to err. */
 #define ONSET_ANGLE 1e-9
 
-enum { ROUNDS = 12 };
+enum { ROUNDS = 16 };
 
 static vec3 slip_of(const exact *x, const group_contact *c) {
     vec3 u = contact_slip(&c->point, &x->motions[c->a], &x->motions[c->b]);
@@ -43,6 +43,7 @@ static double size_of(const exact *x, const group_contact *c) {
 }
 
 void exact_onset_remember(exact *x) {
+    int count = 0;
     for (int64_t i = 0; i < x->contacts.count; i++) {
         const group_contact *c = &x->contacts.data[i];
         const contact_load *load = &x->loads.data[i];
@@ -57,7 +58,8 @@ void exact_onset_remember(exact *x) {
          * friction can do; otherwise steps of |u| / k are few */
         double along = vec3_dot(load->slip_acceleration, d),
                aside = vec3_dot(load->slip_acceleration, across);
-        if (vec3_length(slip_of(x, c)) < slow && along > -ONSET_SLACK * k && fabs(aside) < ONSET_SLACK * k)
+        if (vec3_length(slip_of(x, c)) < slow && along > -ONSET_SLACK * k && fabs(aside) < ONSET_SLACK * k &&
+            count++ < ONSET_MOST)
             *o = (exact_onset){.slow = slow, .look = ONSET_LOOK * time, .k = k};
     }
 }
@@ -68,28 +70,58 @@ static double look_of(const exact_onset *o, double speed) {
     return rest > 0 ? o->look * rest * rest : 0;
 }
 
-/* Newton's step of g(theta) = p . (u + look u'(d)), p across d, dg/dtheta = -(look k + d . w), by the secant
- * once there is one; whether d was turned. */
-static bool turn(exact *x, int64_t i, int round) {
-    group_contact *c = &x->contacts.data[i];
-    exact_onset *o = &x->touches.data[i].onset;
-    vec3 u = slip_of(x, c), n = c->point.normal;
-    double look = o->slow > 0 ? look_of(o, vec3_length(u)) : 0;
-    if (!(look > 0)) return false;
-    vec3 d = vec3_unit(vec3_axpy(c->slip_along, -vec3_dot(c->slip_along, n), n)), p = vec3_cross(n, d);
-    vec3 w = vec3_axpy(u, look, x->loads.data[i].slip_acceleration);
-    double g = vec3_dot(p, w), slope = fmax(look * o->k + vec3_dot(d, w), 0.2 * look * o->k);
-    if (fabs(g) <= ONSET_ANGLE * slope) return false;
-    double secant = round > 0 && o->turned != 0 ? (o->missed - g) / o->turned : slope;
-    if (secant > 0.2 * slope && secant < 5 * slope) slope = secant;
-    o->missed = g, o->turned = fmax(-0.5, fmin(0.5, g / slope));
-    c->slip_along = vec3_unit(vec3_axpy(d, o->turned, p));
-    return true;
+/* What the direction of a place misses, g = p . (u + look u'(d)) / (look k) with p across d; about the angle
+ * by which d is to be turned.  Where slip ends slowly w may come to lie against d, by no more than
+ * ONSET_SLACK; otherwise that is another solution of g = 0, to be left. */
+static double missed_by(const exact *x, int64_t i, double look) {
+    const group_contact *c = &x->contacts.data[i];
+    vec3 n = c->point.normal;
+    vec3 d = vec3_unit(vec3_axpy(c->slip_along, -vec3_dot(c->slip_along, n), n));
+    vec3 w = vec3_axpy(slip_of(x, c), look, x->loads.data[i].slip_acceleration);
+    double scale = look * x->touches.data[i].onset.k, g = vec3_dot(vec3_cross(n, d), w) / scale;
+    return vec3_dot(d, w) < -2 * ONSET_SLACK * scale ? copysign(1, g) : g;
 }
 
-bool exact_onset_turn(exact *x, int round) {
-    bool turned = false;
-    for (int64_t i = 0; i < x->contacts.count && round < ROUNDS; i++)
-        if (x->contacts.data[i].mode == FRICTION_SLIP && turn(x, i, round)) turned = true;
-    return turned;
+static void turn(group_contact *c, double angle) {
+    vec3 n = c->point.normal, d = vec3_unit(vec3_axpy(c->slip_along, -vec3_dot(c->slip_along, n), n));
+    c->slip_along = vec3_unit(vec3_axpy(d, fmax(-0.5, fmin(0.5, angle)), vec3_cross(n, d)));
+}
+
+/* The inverse of dg/dtheta learns from the last turn s, which changed g by y (Broyden's first update):
+ *     H += (s - H y) s^T H / (s^T H y) */
+static void learn(exact_turning *t, const double *g) {
+    double hy[ONSET_MOST] = {0}, sh[ONSET_MOST] = {0}, shy = 0;
+    for (int i = 0; i < t->count; i++)
+        for (int j = 0; j < t->count; j++) {
+            hy[i] += t->inverse[i][j] * (g[j] - t->missed[j]);
+            sh[j] += t->turned[i] * t->inverse[i][j];
+        }
+    for (int i = 0; i < t->count; i++) shy += t->turned[i] * hy[i];
+    if (shy == 0) return;
+    for (int i = 0; i < t->count; i++)
+        for (int j = 0; j < t->count; j++) t->inverse[i][j] += (t->turned[i] - hy[i]) * sh[j] / shy;
+}
+
+bool exact_onset_turn(exact *x, exact_turning *t) {
+    double g[ONSET_MOST], most = 0;
+    int64_t places[ONSET_MOST];
+    int count = 0;
+    for (int64_t i = 0; i < x->contacts.count && count < ONSET_MOST; i++) {
+        const exact_onset *o = &x->touches.data[i].onset;
+        double look = o->slow > 0 ? look_of(o, vec3_length(slip_of(x, &x->contacts.data[i]))) : 0;
+        if (!(look > 0) || x->contacts.data[i].mode != FRICTION_SLIP) continue;
+        g[count] = missed_by(x, i, look), places[count] = i;
+        most = fmax(most, fabs(g[count++]));
+    }
+    if (most <= ONSET_ANGLE || t->rounds++ == ROUNDS) return false;
+    if (t->rounds == 1) /* dg/dtheta = -1, but for the other places and d . w */
+        for (int i = 0; i < count; i++) t->inverse[i][i] = -1;
+    t->count = count;
+    if (t->rounds > 1) learn(t, g);
+    for (int i = 0; i < count; i++) {
+        t->missed[i] = g[i], t->turned[i] = 0;
+        for (int j = 0; j < count; j++) t->turned[i] -= t->inverse[i][j] * g[j];
+        turn(&x->contacts.data[places[i]], t->turned[i]);
+    }
+    return true;
 }
