@@ -97,7 +97,8 @@ int check_scene(const char *path, bool json) {
     abut_status s = abut_scene_load(NULL, path, NULL, &scene, &error);
     if (s == ABUT_OK) s = abut_model_create(NULL, abut_scene_world(scene), &model, &error);
     if (s != ABUT_OK && !error.file[0]) strncpy(error.file, path, sizeof error.file - 1);
-    int status = s == ABUT_OK ? list_findings(path, model, json) : cli_error(&error);
+    const abut_error *own = scene ? abut_scene_error(scene) : NULL; /* of one of its functions */
+    int status = s == ABUT_OK ? list_findings(path, model, json) : cli_error(own ? own : &error);
     abut_model_free(model);
     abut_scene_free(scene);
     return status;

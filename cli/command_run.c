@@ -15,24 +15,15 @@ static int dump_json(const abut_scene *scene) {
                    : cli_complain("the scene could not be written; is the output full or closed?");
 }
 
-static bool read_mode(const char *text, abut_mode *mode) {
-    if (strcmp(text, "exact") != 0 && strcmp(text, "live") != 0) {
-        cli_complain("run: --mode `%s` is neither exact nor live", text);
-        return false;
-    }
-    *mode = text[0] == 'l' ? ABUT_LIVE : ABUT_EXACT;
-    return true;
-}
-
 int command_run(int argc, char **argv) {
-    const char *output = NULL, *mode_text = NULL, *duration_text = NULL, *threads_text = NULL,
-               *seed_text = NULL, *root = NULL;
+    const char *output = NULL, *mode = NULL, *duration_text = NULL, *threads_text = NULL, *seed_text = NULL,
+               *root = NULL;
     const char **set = NULL;
     bool strict = false, json = false, quiet = false, dump = false, separate = false, stop;
     const cli_option options[] = {{.name = "-o", .value = &output},
                                   {.name = "--output", .value = &output},
                                   {.name = "--set", .list = &set},
-                                  {.name = "--mode", .value = &mode_text},
+                                  {.name = "--mode", .value = &mode},
                                   {.name = "--duration", .value = &duration_text},
                                   {.name = "--threads", .value = &threads_text},
                                   {.name = "--seed", .value = &seed_text},
@@ -53,17 +44,17 @@ int command_run(int argc, char **argv) {
     int status = cli_parse(&call, argc, argv, &stop);
     if (status != EXIT_DONE || stop) return status;
     simulation s = {.recording = output, .quiet = quiet};
-    abut_mode mode = ABUT_EXACT;
     long threads = 1, seed = 0;
     double duration = -1;
-    if (mode_text && !read_mode(mode_text, &mode)) return EXIT_WRONG;
+    if (mode && strcmp(mode, "exact") != 0 && strcmp(mode, "live") != 0)
+        return cli_complain("run: --mode `%s` is neither exact nor live", mode);
     if (threads_text && !cli_integer("run: --threads", threads_text, 1, 256, &threads)) return EXIT_WRONG;
     if (seed_text && !cli_integer("run: --seed", seed_text, 0, 2147483647, &seed)) return EXIT_WRONG;
     if (duration_text && !cli_number("run: --duration", duration_text, &duration)) return EXIT_WRONG;
     if (duration_text && duration < 0) return cli_complain("run: --duration cannot be negative");
     abut_scene_options scene_options = {
-        .root = root, .set = set, .seed = (uint64_t)seed, .separate = separate};
-    status = simulation_load(&s, call.positional[0], &scene_options, mode, mode_text != NULL, (int)threads);
+        .root = root, .set = set, .seed = (uint64_t)seed, .separate = separate, .mode = mode};
+    status = simulation_load(&s, call.positional[0], &scene_options, (int)threads);
     if (status == EXIT_DONE && dump) {
         status = dump_json(s.scene);
     } else if (status == EXIT_DONE) {

@@ -26,8 +26,13 @@ static void print_log(void *user, abut_log_level level, const char *message) {
     fprintf(stderr, "%s\n", message);
 }
 
-int simulation_load(simulation *s, const char *path, const abut_scene_options *options, abut_mode mode,
-                    bool has_mode, int threads) {
+/* The scene's own error is the better message where one of its functions failed. */
+static int report(const simulation *s, const abut_error *error) {
+    const abut_error *own = abut_scene_error(s->scene);
+    return cli_error(own ? own : error);
+}
+
+int simulation_load(simulation *s, const char *path, const abut_scene_options *options, int threads) {
     abut_error error = {0};
     if (!s->quiet) s->context.log.write = print_log;
     if (threads > 1) {
@@ -35,13 +40,12 @@ int simulation_load(simulation *s, const char *path, const abut_scene_options *o
         if (s->workers) s->context.parallel = abut_workers_parallel(s->workers);
     }
     if (abut_scene_load(&s->context, path, options, &s->scene, &error) != ABUT_OK) return cli_error(&error);
-    abut_world_def world = *abut_scene_world(s->scene);
-    if (has_mode) world.mode = mode;
-    if (abut_model_create(&s->context, &world, &s->model, &error) != ABUT_OK) {
+    const abut_world_def *world = abut_scene_world(s->scene);
+    if (abut_model_create(&s->context, world, &s->model, &error) != ABUT_OK) {
         if (!error.file[0]) strncpy(error.file, path, sizeof error.file - 1);
-        return cli_error(&error);
+        return report(s, &error);
     }
-    s->duration = world.duration, s->mode = world.mode;
+    s->duration = world->duration;
     return EXIT_DONE;
 }
 
@@ -72,12 +76,6 @@ static bool tell_scene(void *user, const abut_event *event) {
 }
 
 void simulation_watch(simulation *s) { abut_recorder_watch(s->recorder, tell_scene, s); }
-
-/* The scene's own error is the better message where one of its functions failed. */
-static int report(const simulation *s, const abut_error *error) {
-    const abut_error *own = abut_scene_error(s->scene);
-    return cli_error(own ? own : error);
-}
 
 /* Bodies that overlap at the start: every pair on a line of its own, where the error has no room for all. */
 static void list_overlaps(const simulation *s) {
@@ -156,10 +154,10 @@ static int print_json(const simulation *s, const char *status, double wall) {
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)abut_sim_hash(s->run));
     json_t *document =
         json_pack("{s:s,s:s,s:s,s:f,s:f,s:I,s:I,s:i,s:o,s:o,s:o}", "scene", abut_scene_name(s->scene), "mode",
-                  s->mode == ABUT_LIVE ? "live" : "exact", "status", status, "simulated_s",
-                  abut_sim_time(s->run), "wall_s", wall, "frames", (json_int_t)s->frames, "steps",
-                  (json_int_t)abut_sim_steps(s->run), "bodies", abut_model_bodies(s->model), "events",
-                  events_json(s->run), "audit", audit, "recording", recording);
+                  abut_scene_world(s->scene)->mode == ABUT_LIVE ? "live" : "exact", "status", status,
+                  "simulated_s", abut_sim_time(s->run), "wall_s", wall, "frames", (json_int_t)s->frames,
+                  "steps", (json_int_t)abut_sim_steps(s->run), "bodies", abut_model_bodies(s->model),
+                  "events", events_json(s->run), "audit", audit, "recording", recording);
     json_object_set_new(document, "hash", json_string(hash));
     if (abut_scene_shifts(s->scene)) json_object_set_new(document, "pushed", shifts_json(s));
     return cli_print_json(document);

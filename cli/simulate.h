@@ -13,14 +13,12 @@ typedef struct simulation {
     abut_recorder *recorder; /* NULL: nothing is recorded */
     const char *recording;   /* its path */
     double duration;
-    abut_mode mode;
     int64_t frames; /* recorded or passed, the one at time 0 counted */
     bool quiet;     /* nothing but errors */
 } simulation;
 
 /* From the scene's start. EXIT_DONE, or a message has been printed. */
-int simulation_load(simulation *s, const char *path, const abut_scene_options *options, abut_mode mode,
-                    bool has_mode, int threads);
+int simulation_load(simulation *s, const char *path, const abut_scene_options *options, int threads);
 /* What --allow-overlap has moved, one line a body, to standard error. */
 void simulation_print_shifts(const simulation *s);
 int simulation_begin(simulation *s, const abut_recorder_def *def);

@@ -401,7 +401,8 @@ abut_status abut_recording_motion(abut_recording *r, int body, double time, abut
         return fail_at(error, ABUT_INVALID, r->path, 0,
                        "t = %.9g is outside the recording, which goes from 0 to %.9g", time, r->end);
     sqlite3_stmt *s = r->queries[SEGMENTS_AT];
-    sqlite3_bind_double(s, 1, fmin(time, r->end));
+    /* at an impact the state just after it, also where its time was rounded down */
+    sqlite3_bind_double(s, 1, fmin(time + 1e-12 * fmax(1, time), r->end));
     sqlite3_bind_double(s, 2, r->longest_segment * (1 + 1e-9) + 1e-12);
     bool found = false;
     while (!found && sqlite3_step(s) == SQLITE_ROW) {
@@ -623,6 +624,7 @@ abut_status abut_recording_scene(const abut_context *context, abut_recording *r,
     abut_scene_options options = {.root = abut_recording_meta(r, "root"),
                                   .separate = abut_recording_meta(r, "separate") != NULL,
                                   .set = set ? split_set(r, set) : NULL,
+                                  .mode = abut_recording_meta(r, "mode"),
                                   .seed = seed ? strtoull(seed, NULL, 10) : 0};
     return abut_scene_read(context, source, strlen(source), name, folder, &options, scene, error);
 }

@@ -112,6 +112,7 @@ abut_status abut_scene_read(const abut_context *context, const char *text, size_
                  : ends_with(name, ".scene") ? scene_run_kry(scene, error)
                                              : run_lua(scene, error);
     if (status == ABUT_OK) status = check_set(scene, error);
+    if (options && options->mode) scene->world.mode = strcmp(options->mode, "live") ? ABUT_EXACT : ABUT_LIVE;
     if (status == ABUT_OK && scene->bodies.count == 0)
         status = fail_at(error, ABUT_INVALID, name, 0,
                          "the scene has no body; add one with body { shape = sphere {1} }");

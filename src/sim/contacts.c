@@ -25,13 +25,14 @@ static double hull_area(const region *r) {
     return twice / 2;
 }
 
-/* Where the resultant acts: places weighted by their force along it. */
+/* Where the resultant acts: places weighted by their normal forces, since friction has no moment about axes
+ * of the plane it lies in. */
 static vec3 center_of_pressure(const region *r) {
-    vec3 total = vec3_zero(), center = vec3_zero();
-    for (int i = 0; i < r->count; i++) total = vec3_add(total, r->forces[i]);
-    double sum = vec3_dot(total, total);
+    vec3 center = vec3_zero();
+    double sum = 0;
+    for (int i = 0; i < r->count; i++) sum += vec3_dot(r->normal, r->forces[i]);
     for (int i = 0; i < r->count; i++) {
-        double weight = sum > 0 ? vec3_dot(total, r->forces[i]) / sum : 1.0 / r->count;
+        double weight = sum > 0 ? vec3_dot(r->normal, r->forces[i]) / sum : 1.0 / r->count;
         center = vec3_axpy(center, weight, r->points[i]);
     }
     return center;

@@ -40,34 +40,44 @@ static abut_status ask(const model_body *body, double time, sample *s, abut_erro
     return ABUT_OK;
 }
 
-/* Position, velocity and acceleration of the centre, and rotation, spin and its rate, from five samples at
- * distance h: f' = (f(-2) - 8 f(-1) + 8 f(1) - f(2)) / 12 h,  f'' = (-f(-2) + 16 f(-1) - 30 f(0) + 16 f(1) -
- * f(2)) / 12 h^2; spin w = 2 q' q*, its rate 2 q'' q* without the scalar part. */
+/* Weights of five samples at distance h for 12 h f' and 12 h^2 f'' at the first, the second and the third of
+ * them: the derivatives of the polynomial of degree four through them. */
+static const double first_weights[3][5] = {{-25, 48, -36, 16, -3}, {-3, -10, 18, -6, 1}, {1, -8, 0, 8, -1}};
+static const double second_weights[3][5] = {
+    {35, -104, 114, -56, 11}, {11, -20, 6, 4, -1}, {-1, 16, -30, 16, -1}};
+
+/* Position, velocity and acceleration of the centre, and rotation, spin and its rate, from samples around the
+ * time, and none before the start, where the function need not be defined; spin w = 2 q' q*, its rate 2 q''
+ * q* without the scalar part. */
 static abut_status from_function(const model_body *body, double time, motion *m, spatial *acceleration,
                                  abut_error *error) {
     const double h = 1e-3;
+    const int at = time >= 2 * h ? 2 : time >= h ? 1 : 0;
     sample s[5];
     for (int i = 0; i < 5; i++) {
-        abut_status status = ask(body, time + (i - 2) * h, &s[i], error);
+        abut_status status = ask(body, time + (i - at) * h, &s[i], error);
         if (status != ABUT_OK) return status;
         /* q and -q are the same rotation: take the one near the sample before */
         double dot = 0;
         for (int k = 3; k < 7; k++) dot += i ? s[i].x[k] * s[i - 1].x[k] : 1;
         for (int k = 3; k < 7 && dot < 0; k++) s[i].x[k] = -s[i].x[k];
     }
-    double first[7], second[7];
+    double first[7] = {0}, second[7] = {0};
     for (int k = 0; k < 7; k++) {
-        first[k] = (s[0].x[k] - 8 * s[1].x[k] + 8 * s[3].x[k] - s[4].x[k]) / (12 * h);
-        second[k] =
-            (-s[0].x[k] + 16 * s[1].x[k] - 30 * s[2].x[k] + 16 * s[3].x[k] - s[4].x[k]) / (12 * h * h);
+        for (int i = 0; i < 5; i++) {
+            first[k] += first_weights[at][i] * s[i].x[k];
+            second[k] += second_weights[at][i] * s[i].x[k];
+        }
+        first[k] /= 12 * h, second[k] /= 12 * h * h;
     }
-    quat q = {s[2].x[3], s[2].x[4], s[2].x[5], s[2].x[6]};
+    const double *x = s[at].x;
+    quat q = {x[3], x[4], x[5], x[6]};
     quat w = quat_mul((quat){first[3], first[4], first[5], first[6]}, quat_conj(q));
     quat a = quat_mul((quat){second[3], second[4], second[5], second[6]}, quat_conj(q));
     vec3 spin = {2 * w.x, 2 * w.y, 2 * w.z}, spin_rate = {2 * a.x, 2 * a.y, 2 * a.z};
     vec3 arm = quat_rotate(q, body->center);
     m->rotation = q;
-    m->center = vec3_add(vec3_make(s[2].x[0], s[2].x[1], s[2].x[2]), arm);
+    m->center = vec3_add(vec3_make(x[0], x[1], x[2]), arm);
     m->velocity.angular = spin;
     m->velocity.linear = vec3_add(vec3_make(first[0], first[1], first[2]), vec3_cross(spin, arm));
     if (acceleration) {
