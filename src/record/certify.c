@@ -5,6 +5,11 @@
 
 #include <stdio.h>
 
+typedef struct ball {
+    vec3 center;
+    double radius; /* INFINITY: a half-space, a cavity */
+} ball;
+
 typedef struct certifier {
     const abut_context *context;
     abut_recording *recording;
@@ -14,6 +19,7 @@ typedef struct certifier {
     overlap_shape *shapes;
     abut_index **indexes;
     abut_motion *motions;
+    ball *balls; /* around the bodies, in the frame that is looked at */
     double epsilon;
     abut_certificate *out;
 } certifier;
@@ -42,7 +48,8 @@ static abut_status build_indexes(certifier *c, abut_error *error) {
     c->shapes = mem_calloc(c->context, (size_t)n + 1, sizeof *c->shapes);
     c->indexes = mem_calloc(c->context, (size_t)n + 1, sizeof *c->indexes);
     c->motions = mem_calloc(c->context, (size_t)n + 1, sizeof *c->motions);
-    if (!c->shapes || !c->indexes || !c->motions) return fail_memory(error);
+    c->balls = mem_calloc(c->context, (size_t)n + 1, sizeof *c->balls);
+    if (!c->shapes || !c->indexes || !c->motions || !c->balls) return fail_memory(error);
     for (int i = 0; i < n; i++) {
         const abut_shape *s = &c->world->bodies[i].shape;
         c->shapes[i] = (overlap_shape){.shape = s, .bounds = shape_bounds(s)};
@@ -63,6 +70,7 @@ static void end(certifier *c) {
     mem_free(c->context, c->shapes, n, sizeof *c->shapes);
     mem_free(c->context, c->indexes, n, sizeof *c->indexes);
     mem_free(c->context, c->motions, n, sizeof *c->motions);
+    mem_free(c->context, c->balls, n, sizeof *c->balls);
     abut_model_free(c->model);
     abut_scene_free(c->scene);
 }
@@ -76,17 +84,13 @@ static pose pose_of(const certifier *c, int body) {
 }
 
 /* The ball around the box of a body. */
-static double ball(const certifier *c, int body, vec3 *center) {
+static ball ball_of(const certifier *c, int body) {
     box b = c->shapes[body].bounds;
-    if (!isfinite(b.upper.x)) return INFINITY;
-    *center = pose_point(pose_of(c, body), box_center(b));
-    return box_diagonal(b) / 2;
+    if (!isfinite(b.upper.x)) return (ball){.radius = INFINITY};
+    return (ball){pose_point(pose_of(c, body), box_center(b)), box_diagonal(b) / 2};
 }
 
 static void check_pair(certifier *c, int i, int j, double time) {
-    vec3 p, q;
-    double r = ball(c, i, &p), s = ball(c, j, &q);
-    if (isfinite(r) && isfinite(s) && vec3_distance(p, q) > r + s) return;
     c->out->pairs++;
     double depth = overlap_depth(&c->shapes[i], pose_of(c, i), &c->shapes[j], pose_of(c, j), c->epsilon);
     if (depth <= c->out->deepest_overlap) return;
@@ -167,12 +171,17 @@ static bool check_impact(void *user, const abut_event *e) {
 static abut_status check_frame(certifier *c, int64_t k, balance *b, abut_error *error) {
     abut_frame f;
     abut_status status = abut_recording_frame(c->recording, k, &f, error);
-    for (int i = 0; i < c->world->body_count && status == ABUT_OK; i++)
-        status = abut_recording_frame_motion(c->recording, k, i, &c->motions[i], error);
+    if (status == ABUT_OK) status = abut_recording_motions(c->recording, k, c->motions, error);
     if (status != ABUT_OK) return status;
-    for (int i = 0; i < c->world->body_count; i++)
-        for (int j = 0; j < i; j++)
-            if (abut_model_may_touch(c->model, i, j)) check_pair(c, i, j, f.time);
+    for (int i = 0; i < c->world->body_count; i++) {
+        c->balls[i] = ball_of(c, i);
+        for (int j = 0; j < i; j++) {
+            double reach = c->balls[i].radius + c->balls[j].radius;
+            if (!(vec3_distance(c->balls[i].center, c->balls[j].center) > reach) &&
+                abut_model_may_touch(c->model, i, j))
+                check_pair(c, i, j, f.time);
+        }
+    }
     check_energy(c, &f, b);
     c->out->frames++;
     return ABUT_OK;

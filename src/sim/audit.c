@@ -13,6 +13,7 @@ struct run_auditor {
     checker checker;
     motion *seen; /* of every body, at the last look */
     bool looked;
+    start_pairs pairs;
 };
 
 static bool has_moved(const struct run_auditor *u, const motion *now, int body) {
@@ -39,6 +40,7 @@ void run_auditor_free(abut_sim *run) {
     struct run_auditor *u = run->auditor;
     if (!u) return;
     start_checker_free(&u->checker);
+    array_free(&run->context, &u->pairs);
     mem_free(&run->context, u->seen, (size_t)run->model->body_count + 1, sizeof *u->seen);
     mem_free(&run->context, u, 1, sizeof *u);
     run->auditor = NULL;
@@ -59,19 +61,18 @@ abut_status run_audit_overlap(abut_sim *run, abut_error *error) {
     if (!run->auditor && !(run->auditor = make_auditor(run))) return fail_memory(error);
     struct run_auditor *u = run->auditor;
     u->checker.now = now;
-    for (int i = 0; i < m->body_count; i++)
-        for (int j = 0; j < i; j++) {
-            int a = i, b = j;
-            if (!m->bodies[a].movable && !m->bodies[b].movable) continue;
-            if (!start_pair_is_near(&u->checker, &a, &b)) continue;
-            if (!has_moved(u, now, a) && !has_moved(u, now, b)) continue;
-            double depth = 0;
-            abut_status status = depth_of(u, a, b, &depth);
-            if (status == ABUT_NO_MEMORY) return fail_memory(error);
-            if (status != ABUT_OK) continue; /* no regions for this pose: no reason to end the run */
-            if (depth > MISSED * m->tolerance.touching && depth > run->state->deepest_overlap)
-                run->state->deepest_overlap = depth;
-        }
+    if (!start_near_pairs(&u->checker, &u->pairs)) return fail_memory(error);
+    for (int64_t i = 0; i < u->pairs.count; i++) {
+        int a = u->pairs.data[i].a, b = u->pairs.data[i].b;
+        if (!m->bodies[a].movable && !m->bodies[b].movable) continue;
+        if (!has_moved(u, now, a) && !has_moved(u, now, b)) continue;
+        double depth = 0;
+        abut_status status = depth_of(u, a, b, &depth);
+        if (status == ABUT_NO_MEMORY) return fail_memory(error);
+        if (status != ABUT_OK) continue; /* no regions for this pose: no reason to end the run */
+        if (depth > MISSED * m->tolerance.touching && depth > run->state->deepest_overlap)
+            run->state->deepest_overlap = depth;
+    }
     memcpy(u->seen, now, (size_t)m->body_count * sizeof *u->seen);
     u->looked = true;
     return ABUT_OK;

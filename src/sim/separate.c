@@ -74,25 +74,24 @@ abut_status start_way_out(checker *c, int a, int b, double depth, vec3 away, vec
 /* One round; *deepest is what was left to do. */
 static abut_status push_round(checker *c, double *deepest, int who[2], abut_error *error) {
     const abut_model *m = c->model;
-    abut_status status = ABUT_OK;
+    start_pairs pairs = {0};
+    abut_status status = start_near_pairs(c, &pairs) ? ABUT_OK : fail_memory(error);
     *deepest = 0;
-    for (int i = 0; i < m->body_count; i++)
-        for (int j = 0; j < i; j++) {
-            int a = i, b = j;
-            if (!start_pair_is_near(c, &a, &b)) continue;
-            double depth;
-            vec3 at, away = vec3_zero(), move;
-            status = start_depth(c, a, b, &depth, &at, &away, error);
-            if (status != ABUT_OK) return status;
-            if (!(depth > c->epsilon)) continue;
-            status = start_way_out(c, a, b, depth, away, &move, error);
-            if (status != ABUT_OK) return status;
-            double ma = m->bodies[a].inertia.mass, mb = m->bodies[b].inertia.mass;
-            double share = m->bodies[b].movable ? mb / (ma + mb) : 1;
-            c->shifts[a] = vec3_axpy(c->shifts[a], share, move);
-            c->shifts[b] = vec3_axpy(c->shifts[b], share - 1, move);
-            if (depth > *deepest) *deepest = depth, who[0] = a, who[1] = b;
-        }
+    for (int64_t i = 0; i < pairs.count && status == ABUT_OK; i++) {
+        int a = pairs.data[i].a, b = pairs.data[i].b;
+        double depth;
+        vec3 at, away = vec3_zero(), move;
+        status = start_depth(c, a, b, &depth, &at, &away, error);
+        if (status != ABUT_OK || !(depth > c->epsilon)) continue;
+        status = start_way_out(c, a, b, depth, away, &move, error);
+        if (status != ABUT_OK) continue;
+        double ma = m->bodies[a].inertia.mass, mb = m->bodies[b].inertia.mass;
+        double share = m->bodies[b].movable ? mb / (ma + mb) : 1;
+        c->shifts[a] = vec3_axpy(c->shifts[a], share, move);
+        c->shifts[b] = vec3_axpy(c->shifts[b], share - 1, move);
+        if (depth > *deepest) *deepest = depth, who[0] = a, who[1] = b;
+    }
+    array_free(c->context, &pairs);
     return status;
 }
 

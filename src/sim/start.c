@@ -22,6 +22,8 @@ static motion start_of(const checker *c, int body) {
     return m;
 }
 
+vec3 start_center(const checker *c, int body) { return start_of(c, body).center; }
+
 pose start_pose(const checker *c, int body) {
     motion m = start_of(c, body);
     return motion_pose(&m, c->model->bodies[body].center);
@@ -205,20 +207,20 @@ bool start_pair_is_near(const checker *c, int *a, int *b) {
 static abut_status check_all(const abut_model *m, abut_overlap *overlaps, int capacity, int *count,
                              abut_error *error) {
     checker c = start_checker(m);
-    abut_status status = ABUT_OK;
+    start_pairs pairs = {0};
+    abut_status status = start_near_pairs(&c, &pairs) ? ABUT_OK : fail_memory(error);
     *count = 0;
-    for (int i = 0; i < m->body_count && status == ABUT_OK; i++)
-        for (int j = 0; j < i && status == ABUT_OK; j++) {
-            int a = i, b = j;
-            if (!start_pair_is_near(&c, &a, &b)) continue;
-            abut_overlap o = {.body = {a, b}};
-            vec3 away = vec3_zero();
-            status = start_depth(&c, a, b, &o.depth, &o.at, &away, error);
-            if (status != ABUT_OK || !(o.depth > c.epsilon)) continue;
-            status = start_way_out(&c, a, b, o.depth, away, &o.shift, error);
-            if (*count < capacity) overlaps[*count] = o;
-            (*count)++;
-        }
+    for (int64_t i = 0; i < pairs.count && status == ABUT_OK; i++) {
+        int a = pairs.data[i].a, b = pairs.data[i].b;
+        abut_overlap o = {.body = {a, b}};
+        vec3 away = vec3_zero();
+        status = start_depth(&c, a, b, &o.depth, &o.at, &away, error);
+        if (status != ABUT_OK || !(o.depth > c.epsilon)) continue;
+        status = start_way_out(&c, a, b, o.depth, away, &o.shift, error);
+        if (*count < capacity) overlaps[*count] = o;
+        (*count)++;
+    }
+    array_free(c.context, &pairs);
     start_checker_free(&c);
     return status;
 }
@@ -257,21 +259,22 @@ static abut_status ambiguity_of(checker *c, int a, int b, abut_ambiguity *out, b
 static abut_status find_ambiguities(const abut_model *m, abut_ambiguity *out, int capacity, int *count,
                                     abut_error *error) {
     checker c = start_checker(m);
-    abut_status status = ABUT_OK;
+    start_pairs pairs = {0};
+    abut_status status = start_near_pairs(&c, &pairs) ? ABUT_OK : fail_memory(error);
     *count = 0;
-    for (int i = 0; i < m->body_count && status == ABUT_OK; i++)
-        for (int j = 0; j < i && status == ABUT_OK; j++) {
-            int a = i, b = j;
-            bool solids = m->bodies[i].shape.shape.kind == ABUT_SHAPE_SOLID &&
-                          m->bodies[j].shape.shape.kind == ABUT_SHAPE_SOLID;
-            if (!solids || !start_pair_is_near(&c, &a, &b)) continue;
-            abut_ambiguity found;
-            bool is;
-            status = ambiguity_of(&c, a, b, &found, &is, error);
-            if (status != ABUT_OK || !is) continue;
-            if (*count < capacity) out[*count] = found;
-            (*count)++;
-        }
+    for (int64_t i = 0; i < pairs.count && status == ABUT_OK; i++) {
+        int a = pairs.data[i].a, b = pairs.data[i].b;
+        if (m->bodies[a].shape.shape.kind != ABUT_SHAPE_SOLID ||
+            m->bodies[b].shape.shape.kind != ABUT_SHAPE_SOLID)
+            continue;
+        abut_ambiguity found;
+        bool is;
+        status = ambiguity_of(&c, a, b, &found, &is, error);
+        if (status != ABUT_OK || !is) continue;
+        if (*count < capacity) out[*count] = found;
+        (*count)++;
+    }
+    array_free(c.context, &pairs);
     start_checker_free(&c);
     return status;
 }

@@ -31,12 +31,22 @@ checker start_checker(const abut_model *m);
 void start_checker_free(checker *c);
 ready_solid *start_ready(checker *c, const abut_solid *solid); /* NULL: out of memory */
 pose start_pose(const checker *c, int body);
-box start_box(const checker *c, int body); /* around its bounds, world axes */
+vec3 start_center(const checker *c, int body); /* of mass */
+box start_box(const checker *c, int body);     /* around its bounds, world axes */
 /* A pair that may meet, and whose balls and boxes do (within epsilon).  *a becomes one that can move. */
 bool start_pair_is_near(const checker *c, int *a, int *b);
 /* Depth and place of the overlap of a and b, 0 where there is none; `away` from b to a is known for pairs of
  * elements only, and zero otherwise. */
 abut_status start_depth(checker *c, int a, int b, double *depth, vec3 *at, vec3 *away, abut_error *error);
+
+/* ---- start_pairs.c */
+typedef struct start_pair {
+    int a, b; /* a can move, if one of them can */
+} start_pair;
+typedef ARRAY(start_pair) start_pairs;
+/* All pairs that are near, in the order of their bodies, in place of what the array held.  False: out of
+ * memory. */
+bool start_near_pairs(const checker *c, start_pairs *out);
 
 /* ---- audit_smooth.c */
 /* How deep the samples of a closed smooth surface reach into another body, if deeper than `least`, otherwise
