@@ -285,31 +285,21 @@ abut_status view_event_rows(abut_recording *r, int64_t from, int64_t count, view
     return status == ABUT_OK ? done(out, error) : status;
 }
 
-typedef struct marks {
-    view_bytes times, kinds;
-    double largest;
-} marks;
-
-static bool put_mark(void *user, const abut_event *e) {
-    marks *m = user;
-    unsigned char kind = (unsigned char)e->kind;
-    view_put_f64(&m->times, e->time);
-    view_put(&m->kinds, &kind, 1);
-    abut_vec3 j = e->impulse;
-    m->largest = fmax(m->largest, sqrt(j.x * j.x + j.y * j.y + j.z * j.z));
-    return true;
-}
-
-abut_status view_marks(abut_recording *r, view_bytes *out, abut_error *error) {
-    marks m = {0};
-    abut_status status = abut_recording_events(r, put_mark, &m, error);
-    view_put_f64(out, m.largest);
-    view_put(out, m.times.data, m.times.size);
-    view_put(out, m.kinds.data, m.kinds.size);
-    out->failed |= m.times.failed || m.kinds.failed;
-    view_bytes_free(&m.times);
-    view_bytes_free(&m.kinds);
-    return status == ABUT_OK ? done(out, error) : status;
+abut_status view_marks(abut_recording *r, int64_t from, int64_t stride, int64_t count, view_bytes *out,
+                       abut_error *error) {
+    abut_mark *marks = calloc((size_t)count + 1, sizeof *marks);
+    if (!marks) return no_memory(error);
+    int64_t n = abut_recording_marks(r, from, stride, count, marks, error);
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++) largest = fmax(largest, marks[i].impulse);
+    view_put_f64(out, largest);
+    for (int64_t i = 0; i < n; i++) view_put_f64(out, marks[i].time);
+    for (int64_t i = 0; i < n; i++) {
+        unsigned char kind = (unsigned char)marks[i].kind;
+        view_put(out, &kind, 1);
+    }
+    free(marks);
+    return n < 0 ? ABUT_INVALID : done(out, error);
 }
 
 void view_put_motion(view_bytes *out, view_layout layout, const abut_motion *m) {

@@ -32,8 +32,9 @@ abut_status view_series(abut_recording *recording, view_bytes *out, abut_error *
 /* Events from .. from + count - 1, as far as there are any. */
 abut_status view_event_rows(abut_recording *recording, int64_t from, int64_t count, view_bytes *out,
                             abut_error *error);
-/* Of all events: the largest impulse, all times, all kinds. */
-abut_status view_marks(abut_recording *recording, view_bytes *out, abut_error *error);
+/* Of the events from, from + stride, ..., at most `count`: the largest impulse, all times, all kinds. */
+abut_status view_marks(abut_recording *recording, int64_t from, int64_t stride, int64_t count,
+                       view_bytes *out, abut_error *error);
 /* Frames from .. from + count - 1, as far as there are any. */
 abut_status view_frames(abut_recording *recording, view_layout layout, int64_t from, int64_t count,
                         view_bytes *out, abut_error *error);

@@ -178,9 +178,12 @@ static abut_status make_long_block(view_server *s, const struct mg_request_info 
     abut_recording *rec = s->second;
     *known = true;
     if (strcmp(name, "series.bin") == 0) return view_series(rec, out, error);
-    if (strcmp(name, "marks.bin") == 0) return view_marks(rec, out, error);
-    if (strcmp(name, "events.bin") == 0 && query_number(r, "from", 0, 1e15, &from) &&
-        query_number(r, "count", 1, EVENTS_MOST, &count))
+    bool some = query_number(r, "from", 0, 1e15, &from) && query_number(r, "count", 1, EVENTS_MOST, &count);
+    if (strcmp(name, "marks.bin") == 0 && some) {
+        if (!query_number(r, "stride", 1, 1e9, &stride)) stride = 1;
+        return view_marks(rec, (int64_t)from, (int64_t)stride, (int64_t)count, out, error);
+    }
+    if (strcmp(name, "events.bin") == 0 && some)
         return view_event_rows(rec, (int64_t)from, (int64_t)count, out, error);
     if (strcmp(name, "events.bin") == 0) return view_event_rows(rec, 0, EVENTS_MOST, out, error);
     if (strcmp(name, "moment.bin") == 0 && query_number(r, "t", 0, 1e15, &time))

@@ -116,6 +116,14 @@ ABUT_API abut_status abut_recording_events(abut_recording *recording,
 ABUT_API abut_status abut_recording_events_from(abut_recording *recording, int64_t from,
                                                 bool (*visit)(void *user, const abut_event *event),
                                                 void *user, abut_error *error);
+/* What a timeline draws of the events from, from + stride, ..., at most `count` of them: much less than whole
+ * events, of which a long run has millions.  How many there are; -1: see the error. */
+typedef struct abut_mark {
+    double time, impulse; /* its size */
+    abut_event_kind kind;
+} abut_mark;
+ABUT_API int64_t abut_recording_marks(abut_recording *recording, int64_t from, int64_t stride, int64_t count,
+                                      abut_mark *marks, abut_error *error);
 ABUT_API int64_t abut_recording_event_count(const abut_recording *recording);
 /* Contacts at a frame; the array lives until the next call on this recording.  -1: see the error. */
 ABUT_API int abut_recording_contacts(abut_recording *recording, int64_t frame, const abut_contact **contacts,

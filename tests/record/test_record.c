@@ -199,6 +199,47 @@ static void other_files_are_not_overwritten(void **state) {
     run_to(path, support_temporary("after.abut")); /* an older recording may go */
 }
 
+/* Marks are the times, sizes of impulses and kinds of the events; with a stride those of every so many. */
+enum { EVENTS_MOST = 2000 };
+typedef struct event_list {
+    abut_event events[EVENTS_MOST];
+    int64_t count;
+} event_list;
+
+static bool keep_event(void *user, const abut_event *event) {
+    event_list *list = user;
+    list->events[list->count++] = *event;
+    return list->count < EVENTS_MOST;
+}
+
+static void marks_are_those_of_the_events(void **state) {
+    (void)state;
+    const char *recording = support_temporary("marks.abut");
+    run_to(write_scene(), recording);
+    abut_recording *r = NULL;
+    abut_error error = {0};
+    static event_list list;
+    static abut_mark marks[EVENTS_MOST];
+    assert_int_equal(abut_recording_open(NULL, recording, &r, &error), ABUT_OK);
+    assert_int_equal(abut_recording_events(r, keep_event, &list, &error), ABUT_OK);
+    assert_int_equal(list.count, abut_recording_event_count(r));
+    assert_true(list.count > 10 && list.count < EVENTS_MOST);
+    const int64_t strides[] = {1, 3, 7, EVENTS_MOST}, firsts[] = {0, 5, list.count - 1, list.count};
+    for (int i = 0; i < COUNT_OF(strides); i++)
+        for (int j = 0; j < COUNT_OF(firsts); j++) {
+            int64_t n = abut_recording_marks(r, firsts[j], strides[i], EVENTS_MOST, marks, &error);
+            assert_int_equal(n, (list.count - firsts[j] + strides[i] - 1) / strides[i]);
+            for (int64_t k = 0; k < n; k++) {
+                const abut_event *e = &list.events[firsts[j] + k * strides[i]];
+                assert_true(marks[k].time == e->time && marks[k].kind == e->kind);
+                assert_true(marks[k].impulse == vec3_length(e->impulse));
+            }
+        }
+    assert_int_equal(abut_recording_marks(r, 2, 1, 4, marks, &error), 4);
+    assert_true(marks[3].time == list.events[5].time);
+    abut_recording_close(r);
+}
+
 static void what_is_no_recording_is_refused(void **state) {
     (void)state;
     const char *garbage = support_temporary("garbage.abut");
@@ -221,7 +262,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense_output_agrees_with_frames), cmocka_unit_test(a_killed_run_resumes_bit_for_bit),
         cmocka_unit_test(a_finished_run_resumes),          cmocka_unit_test(other_files_are_not_overwritten),
-        cmocka_unit_test(a_recording_is_certified),        cmocka_unit_test(what_is_no_recording_is_refused),
+        cmocka_unit_test(a_recording_is_certified),        cmocka_unit_test(marks_are_those_of_the_events),
+        cmocka_unit_test(what_is_no_recording_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

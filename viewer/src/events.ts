@@ -3,6 +3,13 @@
 import { EVENT, readEvent, type AbutEvent, type Head } from "./data";
 
 const PAGE = 256; // rows fetched at once
+const MARKS_AT_ONCE = 50000; // at least; the server gives no more than 100,000
+
+// marks.bin: the largest impulse and times, f64, then kinds, u8.
+function readMarks(bytes: ArrayBuffer): { largest: number; times: Float64Array; kinds: Uint8Array } {
+  const count = Math.max(0, Math.floor((bytes.byteLength - 8) / 9));
+  return { largest: new Float64Array(bytes, 0, 1)[0], times: new Float64Array(bytes, 8, count), kinds: new Uint8Array(bytes, 8 + 8 * count, count) };
+}
 
 export class Events {
   length = 0;
@@ -10,6 +17,8 @@ export class Events {
   private times = new Float64Array(256);
   private kinds = new Uint8Array(256);
   private rows = new Map<number, AbutEvent>();
+  private told: Uint8Array | null = null; // of each piece of marks; null: all came at once
+  private piece = 1;
 
   constructor(private head: Head, private fetch: ((from: number, count: number) => Promise<Float64Array>) | null = null) {}
 
@@ -18,6 +27,13 @@ export class Events {
   }
   kind(i: number): string {
     return this.head.event_kinds[this.kinds[i]] ?? "unknown";
+  }
+  // The same as a number, for those who ask for all of them.
+  kindNumber(i: number): number {
+    return this.kinds[i];
+  }
+  get kindNames(): string[] {
+    return this.head.event_kinds;
   }
   // The row where it is here already.
   known(i: number): AbutEvent | undefined {
@@ -45,13 +61,42 @@ export class Events {
       this.largestImpulse = Math.max(this.largestImpulse, Math.hypot(...event.impulse));
     }
   }
-  // marks.bin: the largest impulse and all times, f64, then all kinds, u8.
-  setMarks(bytes: ArrayBuffer) {
-    const count = Math.max(0, Math.floor((bytes.byteLength - 8) / 9));
-    this.largestImpulse = new Float64Array(bytes, 0, 1)[0];
-    this.times = new Float64Array(bytes, 8, count);
-    this.kinds = new Uint8Array(bytes, 8 + 8 * count, count);
+  // Of `count` events every stride-th, as marks.bin has them: in between, times are interpolated and kinds those of the mark before, until
+  // they are told. So the timeline shows at once where there is much and where little.
+  setSome(count: number, stride: number, bytes: ArrayBuffer) {
+    const some = readMarks(bytes), last = some.times.length - 1;
+    this.times = new Float64Array(count);
+    this.kinds = new Uint8Array(count);
     this.length = count;
+    this.piece = stride * Math.ceil(MARKS_AT_ONCE / stride); // so that a piece ends at a mark that is known
+    this.told = new Uint8Array(Math.ceil(count / this.piece));
+    this.largestImpulse = some.largest;
+    for (let i = 0; i < count; i++) {
+      const k = Math.min(last, Math.floor(i / stride)), next = Math.min(last, k + 1), part = (i - k * stride) / stride;
+      this.times[i] = some.times[k] + part * (some.times[next] - some.times[k]);
+      this.kinds[i] = some.kinds[k];
+    }
+  }
+  // What is still to be told: a piece of what lies between two times, or any; null: all is told.
+  missing(from: number, to: number): { first: number; count: number } | null {
+    const told = this.told;
+    if (!told) return null;
+    let p = Math.floor(this.from(from) / this.piece);
+    const last = Math.min(told.length - 1, Math.floor(this.from(to, true) / this.piece));
+    while (p <= last && told[p]) p++;
+    if (p > last) p = told.indexOf(0);
+    return p < 0 ? null : { first: p * this.piece, count: Math.min(this.piece, this.length - p * this.piece) };
+  }
+  setPiece(first: number, bytes: ArrayBuffer) {
+    const { largest, times, kinds } = readMarks(bytes);
+    this.times.set(times, first);
+    this.kinds.set(kinds, first);
+    this.largestImpulse = Math.max(this.largestImpulse, largest);
+    this.told![Math.floor(first / this.piece)] = 1;
+  }
+  // Whether the time and the kind of an event are its own.
+  isTold(i: number): boolean {
+    return !this.told || this.told[Math.floor(i / this.piece)] === 1;
   }
   private reserve(count: number) {
     if (count <= this.times.length) return;

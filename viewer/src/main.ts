@@ -17,7 +17,7 @@ async function begin() {
     const motion = new RecordedMotion(head, source);
     const [geometry] = await Promise.all([source.bytes("geometry.bin"), motion.glance(0)]);
     app.open(motion, geometry ?? new ArrayBuffer(0));
-    await motion.loadRest(() => app.changed());
+    await motion.loadRest(() => app.changed(), () => app.timeline.window);
     app.loaded = true;
   } catch (error) {
     root.append(h("div", { class: "failure", role: "alert" }, h("h1", {}, "abut"), h("p", {}, error instanceof Error ? error.message : String(error))));

@@ -8,6 +8,8 @@ const KEEP_BYTES = 300e6;
 const OVERVIEW_BYTES = 48e6; // 900 frames of 1,000 bodies
 const OVERVIEW_BLOCK = 16; // frames a request
 const EVENTS_AT_ONCE = 20000; // more are fetched as marks, and as rows when they are looked at
+const MARKS_FIRST = 2000; // of these: as many as a timeline has pixels
+const MARKS_SHOWN_MS = 700; // between two pictures of a timeline that is told more and more
 const CONTACTS_ALONG = 150; // bodies: of more, contacts are fetched for the frame that rests
 
 export interface Motion {
@@ -65,14 +67,14 @@ export class RecordedMotion implements Motion {
     this.chunk = source.embedded ? Math.max(1, head.frames) : Math.max(4, Math.min(240, Math.floor(CHUNK_BYTES / one)));
   }
 
-  async loadRest(changed: () => void) {
+  // `window`: the times that are on the timeline.
+  async loadRest(changed: () => void, window: () => [from: number, to: number]) {
     if (this.overview) setTimeout(() => void this.overview!.load(), 500); // the first picture goes first
-    if (this.source.embedded || (this.head.events ?? 0) <= EVENTS_AT_ONCE) {
+    const many = !this.source.embedded && (this.head.events ?? 0) > EVENTS_AT_ONCE;
+    if (many) await this.loadSomeMarks();
+    else {
       const events = await this.source.bytes("events.bin");
       if (events) this.events.addRows(new Float64Array(events));
-    } else {
-      const marks = await this.source.bytes("marks.bin");
-      if (marks) this.events.setMarks(marks);
     }
     changed();
     const series = await this.source.bytes("series.bin");
@@ -80,7 +82,25 @@ export class RecordedMotion implements Motion {
       this.series = new Float64Array(series);
       changed();
     }
+    if (many) await this.loadMarks(changed, window);
     if (this.source.embedded) await this.loadInstants();
+  }
+  private async loadSomeMarks() {
+    const count = this.head.events!, stride = Math.ceil(count / MARKS_FIRST);
+    const marks = await this.source.bytes("marks.bin", `from=0&count=${MARKS_FIRST}&stride=${stride}`);
+    if (marks) this.events.setSome(count, stride, marks);
+  }
+  private async loadMarks(changed: () => void, window: () => [from: number, to: number]) {
+    let shown = performance.now();
+    for (let p = this.events.missing(...window()); p; p = this.events.missing(...window())) {
+      const marks = await this.source.bytes("marks.bin", `from=${p.first}&count=${p.count}`);
+      if (!marks) break;
+      this.events.setPiece(p.first, marks);
+      if (performance.now() - shown < MARKS_SHOWN_MS) continue;
+      shown = performance.now();
+      changed();
+    }
+    changed();
   }
   private async loadInstants() {
     const [instants, touches, moments] = await Promise.all(["instants.bin", "touches.bin", "moments.bin"].map((name) => this.source.bytes(name)));

@@ -42,6 +42,7 @@ export class Timeline {
   private time = 0;
   private chosen = -1;
   private lanes: number[] = [];
+  private laneOfKind: number[] = [];
   private width = 1; // of the canvas: asking the page for it costs a layout
 
   constructor(private seek: (time: number) => void, private choose: (event: number) => void, private hold: (on: boolean) => void) {
@@ -74,9 +75,10 @@ export class Timeline {
     this.events = events;
     this.end = Math.max(end, 1e-9);
     if (whole || this.to > this.end) (this.from = 0), (this.to = this.end);
-    const used = new Set<number>();
-    for (let i = 0; i < events.length; i++) used.add(laneOf.get(events.kind(i)) ?? 3);
-    this.lanes = [...used].sort();
+    const kinds = new Uint8Array(256); // there may be millions: nothing but numbers in the loop
+    for (let i = 0; i < events.length; i++) kinds[events.kindNumber(i)] = 1;
+    this.laneOfKind = events.kindNames.map((name) => laneOf.get(name) ?? 3);
+    this.lanes = [...new Set(this.laneOfKind.filter((_, k) => kinds[k]))].sort();
     if (!this.lanes.length) this.lanes = [0];
     this.canvas.style.height = `${RULER + LANE * this.lanes.length + 4}px`;
     this.redraw();
@@ -87,6 +89,9 @@ export class Timeline {
     this.place();
   }
 
+  get window(): [from: number, to: number] {
+    return [this.from, this.to];
+  }
   // The time of a pixel.
   get grain(): number {
     return (this.to - this.from) / Math.max(1, this.width - LEFT - 24);
@@ -154,19 +159,21 @@ export class Timeline {
     this.drawMarks(c, w);
     this.place();
   }
-  // One mark a half pixel and lane: of a million events only so many can be seen.
+  // One mark a half pixel and kind: of a million events only so many can be seen.
   private drawMarks(c: CanvasRenderingContext2D, w: number) {
-    const events = this.events, taken = new Map<string, Uint8Array>();
+    const events = this.events;
     if (!events) return;
-    for (let i = events.from(this.from); i < events.length && events.time(i) <= this.to; i++) {
-      const kind = events.kind(i), p = this.position(i), cell = Math.max(0, Math.min(2 * w - 1, Math.round(2 * p.x)));
-      let row = taken.get(kind);
-      if (!row) taken.set(kind, (row = new Uint8Array(2 * w)));
-      if (row[cell]) continue;
-      row[cell] = 1;
-      c.fillStyle = EVENT_COLORS[kind] ?? "#888888";
-      c.fillRect(p.x - 1, p.y - LANE / 2 + 1.5, 2, LANE - 3);
+    const names = events.kindNames, cells = 2 * w, taken = new Uint8Array(cells * names.length);
+    const scale = (2 * (w - LEFT - 24)) / (this.to - this.from), start = 2 * LEFT - scale * this.from;
+    for (let i = events.from(this.from), end = events.from(this.to, true); i < end; i++) {
+      const cell = Math.round(start + scale * events.time(i));
+      if (cell >= 0 && cell < cells) taken[events.kindNumber(i) * cells + cell] = 1;
     }
+    names.forEach((name, kind) => {
+      const y = RULER + LANE * this.lanes.indexOf(this.laneOfKind[kind]) + 1.5;
+      c.fillStyle = EVENT_COLORS[name] ?? "#888888";
+      for (let cell = 0; cell < cells; cell++) if (taken[kind * cells + cell]) c.fillRect(cell / 2 - 1, y, 2, LANE - 3);
+    });
   }
   private drawRuler(c: CanvasRenderingContext2D, w: number, height: number, faint: string, line: string) {
     const span = this.to - this.from, rough = span / Math.max(2, (w - LEFT) / 90), decade = 10 ** Math.floor(Math.log10(rough));

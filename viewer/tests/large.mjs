@@ -66,6 +66,8 @@ const first = (await page.evaluate(() => firstPicture)) - beganAt;
 const parts = await page.evaluate(() => performance.getEntriesByType("resource").filter((e) => /data\//.test(e.name)).slice(0, 5)
   .map((e) => `${e.name.replace(/.*data\//, "")} ${e.startTime.toFixed(0)}-${e.responseEnd.toFixed(0)} ms`));
 console.log(`first picture after ${(first / 1000).toFixed(2)} s, ${told(spentBefore, 1, "s", 2)}; ${parts.join(", ")}`);
+await page.waitForFunction(() => abut.motion.events.length > 0, null, { polling: 20 });
+console.log(`the timeline after ${since()}`);
 await page.waitForFunction(() => abut.loaded);
 console.log(`all ${await page.evaluate(() => abut.motion.events.length)} events and the plots after ${since()}`);
 await page.waitForFunction(() => abut.motion.overview?.complete ?? true);

@@ -367,6 +367,29 @@ async function plainIsRight({ balls, corners, triangles }, { bodies, frame, n })
   assert.ok(triangles <= 6 * centers("solid").length + (14 + 2 * 8) * centers("cylinder").length, `${triangles} triangles`);
 }
 
+// Marks come in pieces: at first some that are evenly apart, with times in between that ascend; at last the time and the kind of each.
+async function marksAreTheirOwn(page, all) {
+  const { first, last, steps } = await page.evaluate(async () => {
+    const { events, source } = abut.motion, n = events.length, stride = 500, list = (e) => Array.from({ length: n }, (_, i) => [e.time(i), e.kind(i)]);
+    const some = new events.constructor(abut.head), steps = [];
+    some.setSome(n, stride, await source.bytes("marks.bin", `from=0&count=2000&stride=${stride}`));
+    const first = list(some);
+    // the piece that is looked at comes first
+    for (let p = some.missing(20, 21); p; p = some.missing(20, 21)) {
+      if (!steps.length) steps.push([p.first, some.from(20), p.first + p.count]);
+      some.setPiece(p.first, await source.bytes("marks.bin", `from=${p.first}&count=${p.count}`));
+    }
+    return { first, last: [list(events), list(some)], steps };
+  });
+  for (const marks of last) marks.forEach(([time, kind], i) => (near(time, all[i].time, 0, `time of mark ${i}`), assert.equal(kind, all[i].kind)));
+  const [from, looked, to] = steps[0];
+  assert.ok(from <= looked && looked < to, `the first piece is ${from} to ${to}, not where ${looked} is`);
+  first.forEach(([time, kind], i) => {
+    if (i % 500 === 0) near(time, all[i].time, 0, `time of mark ${i} of the first`), assert.equal(kind, all[i].kind);
+    assert.ok(i === 0 || time >= first[i - 1][0], `mark ${i} of the first`);
+  });
+}
+
 test("many bodies: one mesh a shape, events by need, contacts at rest", async () => {
   const file = join(out, "rain.abut"), bodies = 400;
   execFileSync("python3", [join(here, "large-recording.py"), abut, file, String(bodies), "30"], { stdio: "ignore" });
@@ -374,6 +397,7 @@ test("many bodies: one mesh a shape, events by need, contacts at rest", async ()
   assert.equal(await page.evaluate(() => abut.motion.events.length), all.length);
   assert.ok(all.length > 20000, `${all.length} events`); // so that only marks were fetched
   assert.equal(await page.evaluate(() => abut.motion.events.known(5)), undefined);
+  await marksAreTheirOwn(page, all);
   assert.equal(await page.evaluate(() => abut.stage.groups.length), 3, "boxes, balls and cylinders are three meshes");
   assert.equal(await page.locator("#tree .row").count(), bodies);
   const i = Math.floor(0.7 * all.length);
