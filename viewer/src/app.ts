@@ -197,6 +197,7 @@ export class App {
     this.enable("slice", !head.live && !this.source.embedded && head.geometries.some((g) => g.kind === "solid"));
     this.timeline.set(motion.events, this.end);
     this.plots.setMotion(motion);
+    this.stage.hold("opening", !motion.along && !head.live); // of many bodies: the timeline first, then the fine picture, which takes long
     this.seek(0);
   }
   private enable(layer: string, can: boolean) {
@@ -209,6 +210,7 @@ export class App {
     if (!this.motion) return;
     this.timeline.set(this.motion.events, this.end);
     this.plots.update();
+    this.stage.hold("opening", false);
   }
 
   connect() {

@@ -5,6 +5,7 @@ import { button, h, num } from "./dom";
 import { LiveLink, type LiveMotion } from "./live";
 
 const AVERAGED = 30;
+const TOLD_MS = 400;
 
 export class LivePanel {
   running = false;
@@ -21,7 +22,7 @@ export class LivePanel {
   private run = h("button", { class: "primary", id: "live-start", onclick: () => this.toggle() }, "Start");
   private values: Record<string, number> = {};
   private grip: { at: THREE.Vector3; through: THREE.Vector3; to: THREE.Vector3 } | null = null;
-  private plotsDue = 0;
+  private due = 0;
   private fresh = false;
 
   constructor(private app: App, box: HTMLElement) {
@@ -77,17 +78,20 @@ export class LivePanel {
     if (!this.fresh || !motion) return;
     this.fresh = false;
     if (this.follows) this.app.seek(this.app.end);
-    const recent = motion.times.slice(-AVERAGED), mean = recent.reduce((a, b) => a + b, 0) / recent.length;
+    if (performance.now() >= this.due) this.tell(motion);
+  }
+  // Numbers, timeline and plots: a few times a second, and for at most a tenth of the time.
+  private tell(motion: LiveMotion) {
+    const began = performance.now(), recent = motion.times.slice(-AVERAGED), mean = recent.reduce((a, b) => a + b, 0) / recent.length;
     this.times.textContent = `frame ${num(recent[recent.length - 1], 3)} ms, mean ${num(mean, 3)} ms, most ${num(Math.max(...recent), 3)} ms`;
-    if (performance.now() - this.plotsDue > 400) {
-      this.plotsDue = performance.now();
-      this.app.timeline.set(motion.events, this.app.end);
-      this.app.plots.update();
-    }
+    this.app.timeline.set(motion.events, this.app.end);
+    this.app.plots.update();
+    this.due = performance.now() + Math.max(TOLD_MS, 10 * (performance.now() - began));
   }
   private told(state: string, message: string) {
     this.state = state;
     this.running = state === "running";
+    this.due = 0;
     this.run.textContent = this.running ? "Pause" : "Start";
     this.app.setPlayIcon(this.running);
     this.app.stage.hold("live", this.running);

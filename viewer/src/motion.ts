@@ -10,7 +10,7 @@ const OVERVIEW_BLOCK = 16; // frames a request
 const EVENTS_AT_ONCE = 20000; // more are fetched as marks, and as rows when they are looked at
 const MARKS_FIRST = 2000; // of these: as many as a timeline has pixels
 const MARKS_SHOWN_MS = 700; // between two pictures of a timeline that is told more and more
-const CONTACTS_ALONG = 150; // bodies: of more, contacts are fetched for the frame that rests
+export const CONTACTS_ALONG = 150; // bodies: of more, contacts are fetched for the frame that rests
 
 export interface Motion {
   readonly head: Head;
@@ -54,6 +54,8 @@ export class RecordedMotion implements Motion {
   private instants: Float64Array | null = null;
   private touches: Sections | null = null; // of events, in an exported page
   private moments: Sections | null = null;
+  private begun!: () => void;
+  private timelineFirst = new Promise<void>((done) => (this.begun = done)); // a curve goes through the whole recording: it can wait
 
   constructor(readonly head: Head, private source: Source) {
     this.frames = head.frames;
@@ -76,6 +78,7 @@ export class RecordedMotion implements Motion {
       const events = await this.source.bytes("events.bin");
       if (events) this.events.addRows(new Float64Array(events));
     }
+    this.begun();
     changed();
     const series = await this.source.bytes("series.bin");
     if (series) {
@@ -239,6 +242,7 @@ export class RecordedMotion implements Motion {
       }
       return { t, rows, numbers: n };
     }
+    await this.timelineFirst;
     const perFrame = this.head.bodies.length * 152; // what the server reads for a row
     const samples = Math.max(100, Math.min(2000, Math.floor(150e6 / perFrame)));
     const bytes = await this.source.bytes("track.bin", `body=${body}&stride=${Math.max(1, Math.ceil(this.frames / samples))}`);

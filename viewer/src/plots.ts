@@ -53,6 +53,7 @@ function nearest(times: ArrayLike<number>, t: number): number {
 class Plot {
   readonly element = h("div", { class: "plot" });
   private chart: uPlot | null = null;
+  private kind = ""; // curves and colours of the chart
   private line = h("div", { class: "playhead" });
   private time = 0;
 
@@ -65,6 +66,9 @@ class Plot {
   }
   show(names: string[], data: uPlot.AlignedData, unit: string) {
     const style = getComputedStyle(this.element), ink = style.getPropertyValue("--faint"), grid = { stroke: style.getPropertyValue("--line"), width: 1 };
+    const kind = [names, unit, ink, grid.stroke].join();
+    if (this.chart && kind === this.kind) return this.setData(data); // of the same curves: nothing is built anew
+    this.kind = kind;
     this.chart?.destroy();
     this.head.querySelector(".u-legend")?.remove();
     const options: uPlot.Options = {
@@ -93,8 +97,8 @@ class Plot {
     this.setTime(this.time);
     this.tell();
   }
-  setData(data: uPlot.AlignedData) {
-    this.chart?.setData(data);
+  private setData(data: uPlot.AlignedData) {
+    this.chart!.setData(data);
     this.setTime(this.time);
     this.tell();
   }

@@ -17,16 +17,17 @@ export class Quality {
   private count = 0;
   private good = 0; // times in a row that pictures came quickly
 
-  // Where the processor draws, what moves begins without shadows, and many bodies plainly.  Few bodies keep their edges and most pixels: what is slow with them is something else.
-  reset(software: boolean, many: boolean) {
-    this.levelMost = many ? 2 : 1;
-    this.pixelsLeast = many ? 0.4 : 0.7;
-    this.level = software ? (many ? 2 : 1) : 0;
+  // Where the processor draws, what moves begins without shadows, and some bodies plainly.  Few bodies keep their edges and most pixels: what is slow with them is something else.
+  reset(software: boolean, some: boolean, many: boolean) {
+    this.levelMost = some ? 2 : 1;
+    this.pixelsLeast = some ? 0.4 : 0.7;
+    this.level = software ? (some ? 2 : 1) : 0;
     this.pixels = software && many ? 0.6 : 1;
     this.sum = this.count = 0;
   }
   // The scrubber is dragged, the camera turned, the run played: that is motion, however slowly the pictures come. True: the looks change.
   hold(what: string, on: boolean, now: number): boolean {
+    if (on === this.held.has(what)) return false;
     if (on) this.held.add(what);
     else this.held.delete(what);
     const before = this.moving;

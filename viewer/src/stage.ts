@@ -4,6 +4,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { isDefaultColor, type Body, type Head, type Numbers } from "./data";
 import { plainFloor, PlainMesh } from "./plain";
 import { Quality } from "./quality";
+import { RestMesh } from "./rest";
 import { makeShapes, type Shape } from "./shapes";
 
 const PALETTE = ["#e0803c", "#4f8fd0", "#5fa968", "#c65b66", "#8d78c9", "#d9b13b", "#4bb0ae", "#c97bb0", "#8c9a3e", "#7f8ea3"];
@@ -20,6 +21,9 @@ interface Group {
   faces: THREE.InstancedMesh;
   lines: THREE.LineSegments[];
 }
+
+// Seen from outside only, and without borders of patches: these may be drawn as one mesh.
+const isClosed = (s: Shape) => !s.inside && !s.open && !s.patches;
 
 export interface Pick {
   body: number;
@@ -52,6 +56,7 @@ function makeCanvas(): { canvas: HTMLCanvasElement; gl: WebGL2RenderingContext; 
 }
 
 const MANY = 300; // bodies
+const PLAIN_FROM = 30; // bodies: where the processor draws, each takes it a millisecond unless all are one mesh
 
 export class Stage {
   readonly software: boolean;
@@ -83,7 +88,8 @@ export class Stage {
   private fill = new THREE.DirectionalLight("#ffffff", 0.4);
   private sky = new THREE.HemisphereLight("#ffffff", "#b8c0c8", 1.1);
   private colors = new Float32Array(0); // linear, 3 a body
-  private plain: PlainMesh | null = null; // where the processor draws many bodies
+  private plain: PlainMesh | null = null; // where the processor draws some bodies: those that move
+  private rest: RestMesh | null = null; // and those that rest
   private slotOf = new Int32Array(0); // in the instances of the body's group; -1: it has none
   private arrayOf: Float32Array[] = [];
   private edgeMaterial = new THREE.LineBasicMaterial({ transparent: true });
@@ -91,7 +97,8 @@ export class Stage {
   private ballMaterial = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.28 });
   private faceMaterial = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
   private openMaterial = Object.assign(this.faceMaterial.clone(), { side: THREE.DoubleSide });
-  private surfaces = [this.faceMaterial, this.openMaterial];
+  private restMaterial = Object.assign(this.faceMaterial.clone(), { vertexColors: true });
+  private surfaces = [this.faceMaterial, this.openMaterial, this.restMaterial];
   private insideMaterial = new THREE.MeshStandardMaterial({ roughness: 0.9, side: THREE.BackSide, transparent: true, opacity: 0.35, depthWrite: false });
   private dirty = true;
   private lastFollowed = new THREE.Vector3();
@@ -100,6 +107,7 @@ export class Stage {
     const { canvas, gl, software } = makeCanvas();
     this.software = software;
     this.renderer = new THREE.WebGLRenderer({ canvas, context: gl });
+    this.renderer.debug.checkShaderErrors = false; // asking would wait for the driver
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     container.append(this.renderer.domElement);
@@ -125,11 +133,14 @@ export class Stage {
     this.looks = looks;
     this.sun.castShadow = this.shadows && level === 0;
     if (this.plain) this.plain.object.visible = plain && !this.wireframe;
-    for (const p of this.planes) p.material = plain ? p.userData.plain : p.userData.fine;
+    if (this.rest) this.rest.object.visible = !plain;
+    this.rest?.setEdges(this.edges);
+    for (const p of this.planes) p.material = this.floorIsPlain ? p.userData.plain : p.userData.fine;
     for (const g of this.groups) {
       g.faces.geometry = plain ? g.shape.plain : g.shape.faces;
-      g.faces.visible = !this.plain?.object.visible || g.shape.inside;
-      for (const l of g.lines) l.visible = !plain && (l.name === "patches" ? this.patches : this.edges);
+      const own = g.shape.inside || !(this.plain?.object.visible || (this.rest?.object.visible && isClosed(g.shape))); // drawn by nobody else
+      g.faces.visible = own;
+      for (const l of g.lines) l.visible = own && !plain && (l.name === "patches" ? this.patches : this.edges);
     }
     this.resize();
   }
@@ -138,10 +149,14 @@ export class Stage {
     return this.quality.now ? Math.min(1, most) * this.quality.pixels : most;
   }
 
+  // Without shadows a floor needs no light; it has the most pixels, and the processor takes long for each.
+  private get floorIsPlain(): boolean {
+    return this.quality.now > (this.software ? 0 : 1);
+  }
   private drawPlain() {
     const fog = this.scene.fog as THREE.Fog, { camera } = this;
     camera.updateMatrixWorld();
-    this.plain?.look(this.poses, this.colors, this.hidden, { sun: this.sun, fill: this.fill, sky: this.sky }, camera, fog, this.renderer.domElement.height);
+    if (this.quality.now > 1) this.plain?.look(this.poses, this.colors, this.hidden, { sun: this.sun, fill: this.fill, sky: this.sky }, camera, fog, this.renderer.domElement.height);
     for (const { userData } of this.planes) {
       const u = (userData.plain as THREE.RawShaderMaterial).uniforms;
       u.eye.value.copy(camera.position);
@@ -177,10 +192,14 @@ export class Stage {
     if (this.quality.tick(performance.now(), passed)) this.applyQuality();
     if (!this.dirty) return false;
     this.dirty = false;
-    if (this.quality.now > 1) this.drawPlain();
-    this.renderer.render(this.scene, this.camera);
+    this.draw();
     this.drawn++;
     return true;
+  }
+  private draw() {
+    if (this.floorIsPlain) this.drawPlain();
+    if (this.rest?.object.visible) this.rest.update(this.poses, this.colors, this.hidden);
+    this.renderer.render(this.scene, this.camera);
   }
 
   // ---- bodies
@@ -193,7 +212,7 @@ export class Stage {
     this.groups = [];
     this.planes = [];
     this.hidden.clear();
-    this.quality.reset(this.software, head.bodies.length > MANY);
+    this.quality.reset(this.software, head.bodies.length > (this.software ? PLAIN_FROM : MANY), head.bodies.length > MANY);
     this.quality.moving = this.software && head.bodies.length > MANY; // the first picture at once, the fine one after it
     this.quality.moved(performance.now());
     this.looks = -1;
@@ -229,10 +248,11 @@ export class Stage {
   }
 
   private makePlain() {
-    if (this.plain) this.scene.remove(this.plain.object), this.plain.dispose();
-    const many = this.software && this.head!.bodies.length > MANY;
-    this.plain = many ? PlainMesh.make(this.groups.filter((g) => !g.shape.inside)) : null;
-    if (this.plain) this.scene.add(this.plain.object);
+    for (const mesh of [this.plain, this.rest]) if (mesh) this.scene.remove(mesh.object), mesh.dispose();
+    const some = this.software && this.head!.bodies.length > PLAIN_FROM;
+    this.plain = some ? PlainMesh.make(this.groups.filter((g) => !g.shape.inside)) : null;
+    this.rest = some ? RestMesh.make(this.groups.filter((g) => isClosed(g.shape)), { faces: this.restMaterial, edges: this.edgeMaterial, rings: this.ballMaterial }) : null;
+    for (const mesh of [this.plain, this.rest]) if (mesh) this.scene.add(mesh.object);
   }
   private addGroup(shape: Shape, bodies: number[]) {
     const material = shape.inside ? this.insideMaterial : shape.open ? this.openMaterial : this.faceMaterial;
@@ -555,7 +575,7 @@ export class Stage {
     const caster = this.ray(x, y);
     for (const g of this.groups) g.faces.boundingSphere = null;
     const hit = caster.intersectObjects<THREE.Object3D>([...this.groups.filter((g) => !g.shape.inside).map((g) => g.faces), ...this.planes])
-      .find((h) => h.object.visible && (h.object.userData.body !== undefined || !this.hidden.has(this.bodyOf(h))));
+      .find((h) => !this.hidden.has(this.bodyOf(h))); // instances are here also where others are drawn in their place
     return hit ? { body: this.bodyOf(hit), point: hit.point } : null;
   }
   private bodyOf(hit: THREE.Intersection): number {
@@ -579,7 +599,7 @@ export class Stage {
   picture(): string {
     this.quality.moving = false;
     this.applyQuality();
-    this.renderer.render(this.scene, this.camera);
+    this.draw();
     return this.renderer.domElement.toDataURL("image/png");
   }
 }
