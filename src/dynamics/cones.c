@@ -296,9 +296,10 @@ static bool guess(const group_system *s, const double *normals, const vec3 *fric
 }
 
 /* Newton's method on the modes, from the forces z or from none.  False when memory is out. */
-static bool step_modes(const group_system *s, const double *start, arena *scratch, double *z, bool *found) {
+static bool step_modes(const group_system *s, const double *start, modes_effort effort, arena *scratch,
+                       double *z, bool *found) {
     modes m;
-    if (!modes_solve(s, NULL, start, MODES_ONE_START, 1e-9, scratch, &m, found)) return false;
+    if (!modes_solve(s, NULL, start, effort, 1e-9, scratch, &m, found)) return false;
     if (*found) memcpy(z, m.z, (size_t)s->count * sizeof(double));
     return true;
 }
@@ -309,8 +310,7 @@ static bool step_modes(const group_system *s, const double *start, arena *scratc
 static bool step_multipliers(const group_system *s, bool near, arena *scratch, double *z, bool *found,
                              double *residual) {
     *residual = 0, *found = false;
-    if (near && !step_modes(s, z, scratch, z, found)) return false;
-    if (!near && !step_modes(s, NULL, scratch, z, found)) return false;
+    if (!step_modes(s, near ? z : NULL, MODES_SWEPT_START, scratch, z, found)) return false;
     if (*found) return true;
     dense d;
     assembly a;
@@ -322,7 +322,7 @@ static bool step_multipliers(const group_system *s, bool near, arena *scratch, d
     if (!*found) return true;
     read_multipliers(&a, z);
     bool exact;
-    if (!step_modes(s, z, scratch, z, &exact)) return false;
+    if (!step_modes(s, z, MODES_ONE_START, scratch, z, &exact)) return false;
     if (exact) *residual = 0;
     if (exact || *residual <= 1e-7) return true;
     if (iterate(&a, &l, scratch, 1e-7, STEP_LIFTS - FIRST_LIFTS, found, residual) != ABUT_OK) return false;

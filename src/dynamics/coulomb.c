@@ -337,6 +337,10 @@ abut_status coulomb_choose(group *g, const coulomb_config *config, const group_s
         if (quick != ABUT_OK || (found && impulses)) return quick;
         if (found) quick = evaluate(&t, error);
         if (quick != ABUT_OK || (found && solution->outcome == SYSTEM_SOLVED)) return quick;
+        if (!found && !impulses && candidates > PYRAMIDS) { /* a time step finds the motion without modes */
+            solution->outcome = SYSTEM_BUDGET;
+            return ABUT_OK;
+        }
     }
     abut_status status = impulses && many ? ABUT_OK : try_all_stick(&t, &stuck, error);
     if (status != ABUT_OK || stuck) return status;

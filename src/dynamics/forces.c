@@ -274,7 +274,9 @@ static abut_status choose_points(group *g, const forces_config *config, const gr
     }
     arena_restore(a, mark);
     if (status != ABUT_OK) return status;
-    status = forces_solve(g, config, scratch, accelerations, loads, multipliers, result, error);
+    forces_config last = *config;
+    if (any && sol.outcome == SYSTEM_BUDGET) last.no_margins = true; /* they are not the ones to stay with */
+    status = forces_solve(g, &last, scratch, accelerations, loads, multipliers, result, error);
     if (status != ABUT_OK) return status;
     result->pivots += sol.pivots;
     if (any && sol.outcome == SYSTEM_NO_SOLUTION) result->outcome = FORCES_NO_FINITE_FORCE;

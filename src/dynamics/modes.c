@@ -279,6 +279,10 @@ bool modes_solve(const group_system *s, const bool *candidate, const double *sta
         begin(out);
         *found = newton(out, FIRST_STEPS);
     }
+    if (!*found && effort == MODES_SWEPT_START) {
+        sweep(out, sweeps_of_start[0], start);
+        *found = newton(out, FIRST_STEPS);
+    }
     for (int k = 0; k < STARTS && !*found && effort == MODES_ALL_STARTS; k++) {
         sweep(out, sweeps_of_start[k], NULL);
         *found = newton(out, FIRST_STEPS);

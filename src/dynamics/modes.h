@@ -42,9 +42,10 @@ typedef struct modes {
 
 /* The system has its candidates sticking (candidate: CONE_KINDS per contact; NULL: all), other slipping
  * points keep their direction.  start: forces to begin with (one for each unknown), or NULL.  Where Newton's
- * method does not end from there, sweeps make other starts, if the effort allows.  *found is false where the
- * steps do not end, or the system has laws that cones_know does not.  False when memory is out. */
-typedef enum modes_effort { MODES_ONE_START, MODES_ALL_STARTS } modes_effort;
+ * method does not end from there, sweeps from there make another one (SWEPT), or it begins from nothing and
+ * from sweeps (ALL).  *found is false where the steps do not end, or the system has laws that cones_know does
+ * not.  False when memory is out. */
+typedef enum modes_effort { MODES_ONE_START, MODES_SWEPT_START, MODES_ALL_STARTS } modes_effort;
 bool modes_solve(const group_system *s, const bool *candidate, const double *start, modes_effort effort,
                  double accuracy, arena *scratch, modes *out, bool *found);
 

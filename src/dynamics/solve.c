@@ -171,7 +171,7 @@ static bool solve_states(states *t, arena *scratch, system_solution *sol, bool *
     *solved = !few && states_solve(t, sol->state, sol->scale, start, sol->z);
     bool refused = !*solved && !few && sol->trial && t->equations.left > t->equations.slight;
     if (refused) sol->outcome = SYSTEM_BUDGET;
-    if (*solved || refused || (t->s->symmetric && t->s->count > SMALL_SYSTEM)) return true;
+    if (*solved || refused || t->s->count > SMALL_SYSTEM) return true;
     *solved = true;
     arena_mark mark = arena_save(scratch);
     dense d;
@@ -324,6 +324,7 @@ static abut_status solve_with_slip(const group_system *s, double tolerance, int 
     bool memory = states_make(s, a, &t);
     int pivots = s->count < 60 ? 2 * s->count + 10 : 40;
     if (memory && pivot(&t, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
+    if (memory && s->count > SMALL_SYSTEM) sol->outcome = SYSTEM_BUDGET; /* what follows is dense */
     if (memory && sol->outcome == SYSTEM_BUDGET) return ABUT_OK;
     if (!memory || !dense_make(s, a, &d) || !dense_reduce(&d, a, &r)) return fail_memory(error);
     double *columns = projected_columns(&d, &r, a);

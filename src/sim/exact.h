@@ -21,6 +21,7 @@
  *   exact_correct.c   drift correction
  *   exact_storm.c     time stepping where events come too thick
  *   exact_time_step.c one time step
+ *   exact_push.c      what overlaps at its end is pushed out
  *   exact_balance.c   energy, and what the impulses of a time step do to it
  *
  * Bodies of a group are numbered locally: the `movable` ones first (they are integrated), then the fixed and
@@ -114,11 +115,13 @@ typedef struct exact_carried {
 } exact_carried;
 
 typedef struct rolling rolling; /* sim/rolling.h */
+typedef struct exact_plan exact_plan;
 
 typedef struct exact {
     abut_sim *run; /* shared with other groups: read only, but for what belongs to this group's bodies */
     run_account *account;
     const abut_model *model;
+    const exact_plan *plan; /* NULL: a look between steps */
     arena *arena;
     group_scratch scratch;
     double time;
@@ -216,8 +219,9 @@ void exact_pack(const exact *x, double *y);
 void exact_forget_places(exact *x);
 /* Puts the bodies where y says; kinematic ones where they are at that time. */
 abut_status exact_place(exact *x, double time, const double *y, abut_error *error);
-/* Wrenches, hinge rows and contact points at the placed state, and the powers of what dissipates and what
- * does work. */
+/* Wrenches and hinge rows at the placed state, and the powers of what dissipates and what does work; */
+abut_status exact_apply(exact *x, double time, double powers[2], abut_error *error);
+/* and contact points. */
 abut_status exact_prepare(exact *x, double time, double powers[2], abut_error *error);
 /* The placed and prepared state as dynamics sees it. */
 group exact_group(exact *x);
@@ -411,46 +415,6 @@ bool rolling_knows_load(exact *x);
 
 abut_status exact_correct_positions(exact *x, double time, abut_error *error);
 
-/* ---- exact_storm.c */
-/* Counts a step of the exact clock that moved time by `advanced`; true when the group is to be stepped. */
-bool exact_storm_counts(exact *x, double advanced);
-void exact_storm_begin(exact *x);
-/* *rests: neither before nor after the step did anything move that it can tell from rest. */
-abut_status exact_time_step(exact *x, bool *rests, abut_error *error);
-
-/* ---- exact_time_step.c */
-typedef struct exact_impulses {
-    spatial *velocities; /* at the end of the step */
-    double *normals, *rows, *offsets;
-    vec3 *frictions;
-} exact_impulses;
-typedef struct exact_flow {
-    double work, dissipated; /* joule, in the step */
-} exact_flow;
-/* Velocities, contacts and path of a step of at most *h from the placed state at x->time; *h is cut. */
-abut_status exact_make_step(exact *x, double *h, const twist *before, exact_impulses *j, exact_flow *flow,
-                            abut_error *error);
-/* Gaps of pressed points back to zero, and of what that pushes into each other. */
-abut_status exact_push_out(exact *x, abut_error *error);
-
-/* ---- exact_balance.c */
-/* Kinetic energy of the group, and the potential of gravity, springs and hinge springs. */
-double exact_energy(const exact *x);
-double exact_impulse_work(const exact *x, const exact_impulses *j);
-double exact_impulse_loss(const exact *x, const exact_impulses *j, const twist *before);
-
-/* ---- exact_loop.c */
-void exact_measure_speed(exact *x);
-/* Whether anything moves faster than `slow`, or will for other reasons than forces. */
-bool exact_moves(const exact *x, double slow);
-/* Near pairs that say what a touch of the set says (the same place, the same normal) are marked, so that the
- * search for new contacts leaves them alone.  `evaluated`: gap, place and normal are those of the placed
- * state already (exact_update_touches), only the rates are not. */
-void exact_mark_touching(exact *x, bool evaluated);
-/* Gap, place, normal and rate of a near pair at the placed state; false where it has none. */
-bool exact_know_near(const exact *x, exact_near *n, contact_point *p);
-/* Keeps the dense output of the step for the recording. */
-abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error);
 /* A pair of bodies and how many places it touches, with a number that depends on which. */
 typedef struct pair_mark {
     int a, b;
@@ -464,6 +428,55 @@ typedef struct pair_marks {
     pair_mark *items;
     int count;
 } pair_marks;
+/* ---- exact_storm.c */
+/* Counts a step of the exact clock that moved time by `advanced`; true when the group is to be stepped. */
+bool exact_storm_counts(exact *x, double advanced);
+void exact_storm_begin(exact *x);
+/* *rests: neither before nor after the step did anything move that it can tell from rest. */
+abut_status exact_time_step(exact *x, bool *rests, abut_error *error);
+
+/* ---- exact_time_step.c */
+typedef struct exact_impulses {
+    twist *before;       /* velocities at the start of the step, after the impacts there, */
+    spatial *velocities; /* and at its end */
+    bool *held;          /* bodies at a contact or a hinge: the others fly */
+    double *normals, *rows, *offsets;
+    vec3 *frictions;
+} exact_impulses;
+typedef struct exact_flow {
+    double work, dissipated; /* joule, in the step; */
+    double stopping;         /* of the dissipated: to stop an approach, known to first order of the step */
+} exact_flow;
+/* Velocities, contacts and path of a step of at most *h from the placed state at x->time; *h is cut. */
+abut_status exact_make_step(exact *x, double *h, const twist *before, exact_impulses *j, exact_flow *flow,
+                            abut_error *error);
+/* ---- exact_push.c */
+/* Bodies that touched in the step, and at its end overlap but touch nowhere, are pressed where that is. False
+ * when memory is out. */
+bool exact_catch_lost(exact *x, const pair_marks *before);
+/* Gaps of pressed points back to zero, and of what that pushes into each other. */
+abut_status exact_push_out(exact *x, abut_error *error);
+
+/* ---- exact_balance.c */
+/* Kinetic energy of the group, and the potential of gravity, springs and hinge springs. */
+double exact_energy(const exact *x);
+double exact_impulse_work(const exact *x, const exact_impulses *j);
+double exact_impulse_loss(const exact *x, const exact_impulses *j, const twist *before, double *stopping);
+
+/* ---- exact_loop.c */
+void exact_measure_speed(exact *x);
+/* Impacts until nothing that touches approaches. */
+abut_status exact_impacts(exact *x, abut_error *error);
+/* Whether anything moves faster than `slow`, or will for other reasons than forces. */
+bool exact_moves(const exact *x, double slow);
+/* Near pairs that say what a touch of the set says (the same place, the same normal) are marked, so that the
+ * search for new contacts leaves them alone.  `evaluated`: gap, place and normal are those of the placed
+ * state already (exact_update_touches), only the rates are not. */
+void exact_mark_touching(exact *x, bool evaluated);
+/* Gap, place, normal and rate of a near pair at the placed state; false where it has none. */
+bool exact_know_near(const exact *x, exact_near *n, contact_point *p);
+/* Keeps the dense output of the step for the recording. */
+abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error);
 bool exact_mark_pairs(exact *x, pair_marks *out); /* in the arena; false when memory is out */
 
 /* After a time step: what touches, and impacts that are faster than rest_speed. */
@@ -485,25 +498,29 @@ typedef struct exact_members {
     int *first, *list;
 } exact_members;
 
-typedef struct exact_plan {
+struct exact_plan {
     abut_sim *run;
-    double margin; /* of the boxes */
-    box *boxes;    /* of every body, which it does not leave in the frame */
-    int *root;     /* union-find over bodies */
-    int *group_of; /* of every body; -1: it does not move by forces */
+    double margin;   /* of the boxes */
+    double *reaches; /* of every body: how far it was found to go in this frame, m; NULL: not asked */
+    box *boxes;      /* of every body, which it does not leave in the frame */
+    int *root;       /* union-find over bodies */
+    int *group_of;   /* of every body; -1: it does not move by forces */
     int group_count;
     bool *calls; /* groups in which functions of the caller are asked: moved in the caller's thread */
     ARRAY(exact_pair) pairs; /* model bodies */
     exact_members bodies, hinges, springs, forces;
     exact_members meetings; /* of `pairs` */
     exact_members touches;  /* of the state's */
-} exact_plan;
-/* Plans the time h from now; `together`: all bodies in one group.  Memory of run->scratch, but for the pairs.
+};
+/* Plans the time h from now, with reaches that are zero at first; `together`: all bodies in one group. Memory
+ * of run->scratch, but for the pairs.
  */
-bool exact_plan_make(exact_plan *p, abut_sim *run, double h, double margin, bool together);
+bool exact_plan_make(exact_plan *p, abut_sim *run, double h, double *reaches, bool together);
 void exact_plan_free(exact_plan *p);
 /* Every body is still inside its box. */
 bool exact_plan_kept(const exact_plan *p);
+/* Whether a body of the group has left its box: then the reaches of all its bodies are set anew. */
+bool exact_plan_left(const exact_plan *p, const exact *x);
 
 /* ---- exact_frame.c */
 abut_status exact_frame(abut_sim *run, double until, abut_error *error);

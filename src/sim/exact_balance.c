@@ -55,9 +55,10 @@ double exact_impulse_work(const exact *x, const exact_impulses *j) {
 }
 
 /* What contacts take: impulse times the mean of the relative velocities before and after, which for impulses
- * is exact. */
-double exact_impulse_loss(const exact *x, const exact_impulses *j, const twist *before) {
+ * is exact; and the part of the normal impulses, which stop an approach. */
+double exact_impulse_loss(const exact *x, const exact_impulses *j, const twist *before, double *stopping) {
     double loss = 0;
+    *stopping = 0;
     for (int64_t i = 0; i < x->contacts.count; i++) {
         const group_contact *c = &x->contacts.data[i];
         motion a = x->motions[c->a], b = x->motions[c->b];
@@ -65,7 +66,9 @@ double exact_impulse_loss(const exact *x, const exact_impulses *j, const twist *
              u = contact_slip(&c->point, &a, &b);
         if (c->a < x->movable) a.velocity = before[c->a];
         if (c->b < x->movable) b.velocity = before[c->b];
-        loss -= 0.5 * vec3_dot(p, vec3_add(u, contact_slip(&c->point, &a, &b)));
+        u = vec3_add(u, contact_slip(&c->point, &a, &b));
+        loss -= 0.5 * vec3_dot(p, u);
+        *stopping += fmax(-0.5 * j->normals[i] * vec3_dot(c->point.normal, u), 0);
     }
     return loss;
 }

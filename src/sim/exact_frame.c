@@ -1,6 +1,7 @@
 /* A frame of the exact clock.  The plan says what may meet; its groups are moved apart from each other, each
  * with its own steps and events, on as many threads as there are.  Where a body leaves the box it was planned
- * with (an impact made it faster), the frame is undone and planned with larger boxes. */
+ * with (an impact made it faster), its group stops at once, the frame is undone and planned with larger
+ * boxes. */
 #include "sim/exact.h"
 
 #include <stdatomic.h>
@@ -136,6 +137,7 @@ static void slower_pace(step_pace *pace, const step_pace *other) {
     pace->steps_left = fmax(pace->steps_left, other->steps_left);
     pace->stepped = fmax(pace->stepped, other->stepped);
     pace->calm_since = fmax(pace->calm_since, other->calm_since);
+    pace->lost += other->lost;
 }
 
 static abut_status begin_group(exact *x, const exact_plan *p, int number, run_lane *lane, run_state *memory,
@@ -201,6 +203,7 @@ static touch remember(const exact *x, int64_t i) {
 static abut_status store_group(exact *x, abut_error *error) {
     abut_sim *run = x->run;
     for (int i = 0; i < x->movable; i++) run_motions(run->state)[x->bodies[i]] = x->motions[i];
+    x->pace.lost /= x->movable;
     for (int i = 0; i < x->movable; i++) run_paces(run->state)[x->bodies[i]] = x->pace;
     for (int i = 0; i < x->movable; i++) run->accelerations[x->bodies[i]] = x->accelerations[i];
     for (int i = 0; i < x->hinge_count; i++)
@@ -221,8 +224,9 @@ static void move_group(const exact_plan *p, int number, run_lane *lane, double u
     exact x;
     run_account_clear(account);
     abut_status status = begin_group(&x, p, number, lane, p->run->saved, error);
-    x.end = until, x.account = account;
+    x.end = until, x.account = account, x.plan = p;
     if (status == ABUT_OK) status = exact_advance(&x, error);
+    if (status == ABUT_OK) exact_plan_left(p, &x); /* also in the last step */
     if (status == ABUT_OK) status = store_group(&x, error);
     account->status = status;
     exact_free(&x);
@@ -271,24 +275,30 @@ static void move_kinematic(abut_sim *run, double time) {
 abut_status exact_frame(abut_sim *run, double until, abut_error *error) {
     double h = until - run->state->time;
     memcpy(run->saved, run->state, run->state_bytes);
-    double margin = 1.25;
-    for (int i = 0; i < PLANS; i++, margin *= 3) {
+    arena_mark outer = arena_save(&run->scratch);
+    double *reaches = arena_alloc(&run->scratch, (size_t)run->model->body_count + 1, sizeof *reaches);
+    if (!reaches) return fail_memory(error);
+    for (int i = 0; i < PLANS; i++) {
         arena_mark mark = arena_save(&run->scratch);
         exact_plan p;
         run_clear_accounts(run);
-        bool fine = exact_plan_make(&p, run, h, margin, false);
+        bool fine = exact_plan_make(&p, run, h, reaches, false);
         abut_status status = fine ? move_groups(&p, until, error) : fail_memory(error);
         bool kept = status == ABUT_OK && exact_plan_kept(&p);
         exact_plan_free(&p);
         arena_restore(&run->scratch, mark);
-        if (status != ABUT_OK) return status;
         if (kept) {
             run->state->time = until;
             move_kinematic(run, until);
-            return run_take_aheads(run, error);
+            status = run_take_aheads(run, error);
+        }
+        if (kept || status != ABUT_OK) {
+            arena_restore(&run->scratch, outer);
+            return status;
         }
         memcpy(run->state, run->saved, run->state_bytes);
     }
+    arena_restore(&run->scratch, outer);
     return fail(
         error, ABUT_FAILED,
         "a body left every bound planned for the frame that starts at t = %.9g; use a shorter `frame`",
@@ -299,7 +309,7 @@ abut_status exact_look(abut_sim *run, exact *x, abut_error *error) {
     exact_plan p;
     double powers[2];
     *x = (exact){.run = run};
-    abut_status status = exact_plan_make(&p, run, 0, 1, true) ? ABUT_OK : fail_memory(error);
+    abut_status status = exact_plan_make(&p, run, 0, NULL, true) ? ABUT_OK : fail_memory(error);
     bool moves = status == ABUT_OK && p.group_count > 0;
     if (moves) status = begin_group(x, &p, 0, run->lanes.data[0], run->state, error);
     exact_plan_free(&p);

@@ -2,6 +2,10 @@
  * force exists. */
 #include "sim/exact.h"
 
+/* Rounds of an impact in time steps, where blows that follow each other within a step are one: half of them
+ * keep the restitution. */
+enum { STEPPED_ROUNDS = 6 };
+
 /* One event for each pair of bodies that received an impulse: impulses added, at the point that received
  * most. */
 static abut_status report(exact *x, const contact_impulse *impulses, const impact_result *result,
@@ -95,6 +99,7 @@ abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_err
     config.model = x->model->world.impact, config.law = x->model->world.restitution_law;
     config.rest_speed = x->model->tolerance.rest_speed;
     config.without_impact = without_impact;
+    if (x->pace.steps_left > 0 && config.model != ABUT_PROPAGATION) config.budget = STEPPED_ROUNDS;
     arena_mark mark = arena_save(x->arena);
     size_t n = (size_t)x->contacts.count;
     spatial *velocities = arena_alloc(x->arena, (size_t)x->count, sizeof *velocities);

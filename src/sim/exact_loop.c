@@ -160,8 +160,7 @@ void exact_mark_touching(exact *x, bool evaluated) {
     }
 }
 
-/* Impacts until nothing approaches. */
-static abut_status impacts(exact *x, abut_error *error) {
+abut_status exact_impacts(exact *x, abut_error *error) {
     exact_sum_bounces(x);
     for (int round = 0; round < IMPACT_ROUNDS; round++) {
         bool happened = false, added;
@@ -199,7 +198,7 @@ static abut_status choose(exact *x, abut_error *error) {
 static abut_status meet(exact *x, bool start, abut_error *error) {
     abut_status status = exact_update_touches(x, start, 0, error);
     if (status == ABUT_OK) status = exact_carry(x, error);
-    if (status == ABUT_OK) status = impacts(x, error);
+    if (status == ABUT_OK) status = exact_impacts(x, error);
     return status == ABUT_OK ? drop(x, FLIES_FAST, error) : status;
 }
 
@@ -295,7 +294,8 @@ abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *er
     exact_measure_speed(x);
     abut_status status = exact_tell_made(x, x->time, error);
     if (status == ABUT_OK) status = exact_update_touches(x, false, 0, error);
-    if (status == ABUT_OK && exact_approach(x) > x->model->tolerance.rest_speed) status = impacts(x, error);
+    if (status == ABUT_OK && exact_approach(x) > x->model->tolerance.rest_speed)
+        status = exact_impacts(x, error);
     if (status == ABUT_FAILED) status = ABUT_OK; /* the next step has it, without restitution */
     if (status == ABUT_OK) status = drop(x, FLIES, error);
     if (status == ABUT_OK) status = emit_differences(x, before, true, error);
@@ -511,6 +511,7 @@ abut_status exact_advance(exact *x, abut_error *error) {
     bool stepping = x->pace.steps_left > 0;
     if (status == ABUT_OK && !resumes && !stepping) status = settle_or_storm(x, !x->run->started, error);
     while (status == ABUT_OK && x->time < x->end) {
+        if (exact_plan_left(x->plan, x)) return ABUT_OK; /* the frame will be undone */
         bool reduced = resumes && x->pace.steps_left == 0;
         status = reduced ? ABUT_OK : exact_start_integrator(x, error);
         if (status != ABUT_OK) break;

@@ -7,27 +7,56 @@
 
 /* ---- swept boxes */
 
-/* Where the body can be during the frame: the ball around its centre, moved by its velocity, spin and twice
- * what gravity adds, times the margin of the plan. */
-static box swept_box(const exact_plan *p, int body, double h) {
+/* How far the body can get within the frame: its velocity, twice what gravity adds and a twentieth of its
+ * size, with a margin; as far as it was found to go, where an impact made it faster than that. */
+static double reach_of(const exact_plan *p, int body, double h) {
     const model_body *b = &p->run->model->bodies[body];
     const motion *m = &run_motions(p->run->state)[body];
+    double travel = vec3_length(m->velocity.linear) * h + vec3_length(p->run->model->world.gravity) * h * h;
+    double reach = p->margin * (travel + 0.05 * b->shape.radius) + p->run->model->tolerance.touching;
+    return p->reaches ? fmax(reach, p->reaches[body]) : reach;
+}
+
+/* Where the body can be during the frame: the ball around its centre, moved by its reach. */
+static box swept_box(const exact_plan *p, int body, double h) {
+    const model_body *b = &p->run->model->bodies[body];
+    vec3 c = run_motions(p->run->state)[body].center;
     double r = b->shape.radius;
     if (!isfinite(r)) return (box){{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
-    box here = {vec3_sub(m->center, vec3_make(r, r, r)), vec3_add(m->center, vec3_make(r, r, r))};
+    box here = {vec3_sub(c, vec3_make(r, r, r)), vec3_add(c, vec3_make(r, r, r))};
     if (!b->movable && !b->kinematic) return here;
-    double travel = vec3_length(m->velocity.linear) * h + vec3_length(p->run->model->world.gravity) * h * h;
-    return box_grow(here, p->margin * (travel + 0.05 * r) + p->run->model->tolerance.touching);
+    return box_grow(here, reach_of(p, body, h));
+}
+
+/* The boxes are around balls, so that its centre tells. */
+static bool is_inside(const exact_plan *p, int body, vec3 c) {
+    double r = p->run->model->bodies[body].shape.radius;
+    vec3 lower = p->boxes[body].lower, upper = p->boxes[body].upper;
+    return c.x - r >= lower.x && c.y - r >= lower.y && c.z - r >= lower.z && c.x + r <= upper.x &&
+           c.y + r <= upper.y && c.z + r <= upper.z;
 }
 
 bool exact_plan_kept(const exact_plan *p) {
-    for (int i = 0; i < p->run->model->body_count; i++) {
-        const model_body *b = &p->run->model->bodies[i];
-        if (!b->movable) continue;
-        double r = b->shape.radius; /* the boxes are around balls, so that its centre tells */
-        vec3 c = run_motions(p->run->state)[i].center, lower = p->boxes[i].lower, upper = p->boxes[i].upper;
-        if (c.x - r < lower.x || c.y - r < lower.y || c.z - r < lower.z) return false;
-        if (c.x + r > upper.x || c.y + r > upper.y || c.z + r > upper.z) return false;
+    for (int i = 0; i < p->run->model->body_count; i++)
+        if (p->run->model->bodies[i].movable && !is_inside(p, i, run_motions(p->run->state)[i].center))
+            return false;
+    return true;
+}
+
+/* A group that left is planned with twice its reach, and for what its bodies have come to do: the speed of
+ * each for the rest of the frame, with a margin of half. */
+bool exact_plan_left(const exact_plan *p, const exact *x) {
+    bool inside = true;
+    for (int i = 0; i < x->movable && inside; i++) inside = is_inside(p, x->bodies[i], x->motions[i].center);
+    if (inside) return false;
+    double rest = x->end - x->time, gravity = vec3_length(p->run->model->world.gravity);
+    for (int i = 0; i < x->movable; i++) {
+        int body = x->bodies[i];
+        double gone = vec3_distance(x->motions[i].center, run_motions(p->run->saved)[body].center);
+        double speed = vec3_length(x->motions[i].velocity.linear) + gravity * rest;
+        double before = 0.5 * (p->boxes[body].upper.x - p->boxes[body].lower.x) -
+                        p->run->model->bodies[body].shape.radius;
+        p->reaches[body] = fmax(2 * before, gone + 1.5 * speed * rest);
     }
     return true;
 }
@@ -168,11 +197,11 @@ static void find_callers(exact_plan *p) {
 
 /* ---- the plan */
 
-bool exact_plan_make(exact_plan *p, abut_sim *run, double h, double margin, bool together) {
+bool exact_plan_make(exact_plan *p, abut_sim *run, double h, double *reaches, bool together) {
     const abut_model *m = run->model;
     arena *memory = &run->scratch;
     size_t n = (size_t)m->body_count + 1;
-    *p = (exact_plan){.run = run, .margin = margin};
+    *p = (exact_plan){.run = run, .margin = reaches ? 1.25 : 1, .reaches = reaches};
     p->boxes = arena_alloc(memory, n, sizeof *p->boxes);
     p->root = arena_alloc(memory, n, sizeof *p->root);
     p->group_of = arena_alloc(memory, n, sizeof *p->group_of);

@@ -7,15 +7,17 @@
  *
  *     v1 = v0 + h a_free + M^-1 J^T z,     n.u1 + gap/h >= 0,     Coulomb's law between z and u1,
  *
- * places along v1, cut where a new gap closes, and overlaps projected out (exact_time_step.c); a step that
- * leaves one is made anew, shorter.  Impacts faster than rest_speed keep their restitution.  What energy the
- * method takes is counted apart (exact_balance.c).  After some steps the exact clock tries again; each storm
- * that follows soon is given twice as many.
+ * places along v1, and overlaps projected out (exact_time_step.c); a step that leaves one is made anew,
+ * shorter.  Impacts faster than rest_speed keep their restitution, and come early by less than the step.
+ * What energy the method takes is counted apart (exact_balance.c); it never gives any.  After some steps the
+ * exact clock tries again; each storm that follows soon is given twice as many.
  *
  * The run says so: a notice at the first storm, and the audit counts storms, steps and simulated time. */
 #include "sim/exact.h"
 
-enum { FIRST_STEPS = 8, MOST_STEPS = 512, HALVINGS = 6 };
+enum { FIRST_STEPS = 8, MOST_STEPS = 512, HALVINGS = 12 };
+/* Of the largest energy of the run: what sums of energies are known to. */
+#define ROUNDING 1e-14
 
 /* The largest acceleration that applied forces give a body of the group. */
 static double applied_acceleration(const exact *x) {
@@ -33,11 +35,16 @@ static double step_of(const exact *x) {
 }
 
 /* A step of the exact clock shorter than this counts towards a storm.  It costs some twenty solutions of the
- * contact problem, a time step one harder one: in large groups it must be worth that. */
-static double tiny_step(const exact *x) { return (x->contacts.count > 16 ? 0.2 : 0.02) * step_of(x); }
+ * contact problem and the choice of modes, a time step one solution: in large groups with friction (with 80
+ * such points that is as much as twenty time steps) it must be worth that. */
+static double tiny_step(const exact *x) {
+    int rough = 0;
+    for (int64_t i = 0; i < x->contacts.count; i++) rough += x->contacts.data[i].friction.stick > 0;
+    return (rough > 16 ? fmin(rough / 80.0, 1) : x->contacts.count > 16 ? 0.2 : 0.02) * step_of(x);
+}
 
 /* How many tiny steps in a row are a storm: large groups have more events at a time. */
-static double storm_limit(const exact *x) { return 10 + 0.25 * (double)x->contacts.count; }
+static double storm_limit(const exact *x) { return 10 + 0.1 * (double)x->contacts.count; }
 
 bool exact_storm_counts(exact *x, double advanced) {
     /* steps that the integrator made short, as where slip is about to end in a turn, are no events; they
@@ -51,7 +58,7 @@ bool exact_storm_counts(exact *x, double advanced) {
 }
 
 void exact_storm_begin(exact *x) {
-    x->storm = 0, x->frame_steps = 0, x->confused = false;
+    x->storm = 0, x->frame_steps = 0, x->confused = false, x->pace.lost = 0;
     x->result.residual = 0; /* of forces that were given up and move nothing */
     step_pace *p = &x->pace;
     bool again = p->stepped > 0 && x->time - p->calm_since < 20 * p->stepped * step_of(x);
@@ -70,18 +77,30 @@ typedef struct before_step {
     group_contact *contacts;
     exact_touch *touches;
     twist *velocities;
-    int64_t count;
+    int64_t count, events;
     int cuts;
-    double constraint_error;
+    double constraint_error, momentum_error, dissipated, work, numerical;
+    double energy, depth, lost;
 } before_step;
 
+/* The deepest place among the contacts: all near pairs that face each other. */
+static double deepest(const exact *x) {
+    double depth = 0;
+    for (int64_t i = 0; i < x->contacts.count; i++) depth = fmax(depth, -x->contacts.data[i].point.gap);
+    return depth;
+}
+
 static bool save(exact *x, before_step *b) {
+    const run_account *a = x->account;
     size_t n = (size_t)x->contacts.count + 1;
     b->contacts = arena_alloc(x->arena, n, sizeof *b->contacts);
     b->touches = arena_alloc(x->arena, n, sizeof *b->touches);
     b->velocities = arena_alloc(x->arena, (size_t)x->movable + 1, sizeof *b->velocities);
     if (!b->contacts || !b->touches || !b->velocities) return false;
-    b->count = x->contacts.count, b->cuts = x->cuts, b->constraint_error = x->account->constraint_error;
+    b->count = x->contacts.count, b->cuts = x->cuts, b->events = a->events.count;
+    b->constraint_error = a->constraint_error, b->momentum_error = a->momentum_error;
+    b->dissipated = a->dissipated, b->work = a->work, b->numerical = a->numerical;
+    b->energy = exact_energy(x), b->depth = deepest(x), b->lost = x->pace.lost;
     if (b->count > 0) {
         memcpy(b->contacts, x->contacts.data, (size_t)b->count * sizeof *b->contacts);
         memcpy(b->touches, x->touches.data, (size_t)b->count * sizeof *b->touches);
@@ -93,6 +112,7 @@ static bool save(exact *x, before_step *b) {
 /* Back to the start of the step, which x->y holds but for the velocities. */
 static abut_status restore(exact *x, const before_step *b, double start, abut_error *error) {
     const abut_context *context = &x->run->context;
+    run_account *a = x->account;
     abut_status status = exact_place(x, start, x->y, error);
     for (int i = 0; i < x->movable; i++) x->motions[i].velocity = b->velocities[i];
     if (!array_reserve(context, &x->contacts, b->count) || !array_reserve(context, &x->touches, b->count) ||
@@ -104,42 +124,81 @@ static abut_status restore(exact *x, const before_step *b, double start, abut_er
     }
     x->contacts.count = x->touches.count = b->count;
     x->cuts = b->cuts, x->time = start, x->near_until = start, x->deep = 0;
-    x->account->constraint_error = b->constraint_error;
+    a->constraint_error = b->constraint_error, a->momentum_error = b->momentum_error;
+    a->dissipated = b->dissipated, a->work = b->work, a->numerical = b->numerical;
+    a->events.count = b->events;
     return status;
 }
 
-/* The deepest place among the contacts at the end of a step: all near pairs that face each other. */
-static double deepest(const exact *x) {
-    double depth = 0;
-    for (int64_t i = 0; i < x->contacts.count; i++) depth = fmax(depth, -x->contacts.data[i].point.gap);
-    return depth;
+/* What the method takes beyond the laws of friction and impact is its loss.  In all steps of a storm together
+ * it never gives: pushing bodies out of each other lifts them, and a straight path along a curved wall ends
+ * outside of it.  Such energy, beyond what was lost before, is taken back from the motion of the bodies that
+ * are held, by one factor for all, which keeps what the velocities do to gaps and hinges (but for those that
+ * something moves).  What an approach took that was stopped is known to first order only, and gives way
+ * first. Rounding is let pass. */
+static void balance(exact *x, const before_step *b, const exact_flow *flow, const bool *held) {
+    run_account *a = x->account;
+    double loss = b->energy + (a->work - b->work) - (a->dissipated - b->dissipated) - exact_energy(x);
+    double gain = -(b->lost + loss), moving = 0, less = fmin(fmax(gain, 0), flow->stopping);
+    a->dissipated -= less, loss += less, gain -= less;
+    for (int i = 0; i < x->movable; i++)
+        if (held[i]) moving += body_kinetic_energy(&x->inertias[i], &x->motions[i]);
+    if (gain > ROUNDING * x->run->state->largest_energy) {
+        double part = moving > gain ? sqrt(1 - gain / moving) : 0;
+        for (int i = 0; i < x->movable; i++)
+            if (held[i]) x->motions[i].velocity = spatial_scale(x->motions[i].velocity, part);
+        loss += (1 - part * part) * moving;
+    }
+    a->numerical += loss, x->pace.lost = fmax(b->lost + loss, 0);
 }
 
 /* A step of *h from x->time: the bodies are at its end, and what overlapped there is pushed out. */
-static abut_status try_step(exact *x, double *h, const before_step *b, exact_flow *flow, abut_error *error) {
+static abut_status try_step(exact *x, double *h, const before_step *b, abut_error *error) {
     double start = x->time, limit = *h;
     exact_impulses j;
+    exact_flow flow;
     abut_status status = exact_look_around(x, &limit, error);
     if (status == ABUT_OK) status = exact_update_touches(x, false, *h, error);
-    if (status == ABUT_OK) status = exact_make_step(x, h, b->velocities, &j, flow, error);
+    if (status == ABUT_OK) status = exact_make_step(x, h, b->velocities, &j, &flow, error);
     double reached = *h < x->end - start ? start + *h : x->end;
     if (status == ABUT_OK) status = exact_place_dense(x, fmin(reached, x->integrator.t), error);
     if (status != ABUT_OK) return status;
     x->time = reached;
+    x->account->work += flow.work, x->account->dissipated += flow.dissipated;
     /* A place that slid off its face or edge within the step has gone over to other features, which may be as
      * deep by now as the bodies moved; where an event is located they would meet at gap 0. */
     exact_measure_speed(x);
     x->deep = fmin(2 * (reached - start) * x->speed, 0.02 * x->model->smallest);
+    pair_marks touched;
+    if (!exact_mark_pairs(x, &touched)) return fail_memory(error);
     status = exact_update_touches(x, false, 0, error);
-    return status == ABUT_OK ? exact_push_out(x, error) : status;
+    if (status == ABUT_OK && !exact_catch_lost(x, &touched)) status = fail_memory(error);
+    if (status == ABUT_OK) status = exact_push_out(x, error);
+    if (status == ABUT_OK) balance(x, b, &flow, j.held);
+    return status;
 }
 
 /* Speeds that a step of h cannot tell from rest: its problem is solved to 1e-9 of the largest rates, which at
  * rest are h g; ten times that. */
 static double still_speed(const exact *x, double h) { return 1e-8 * h * applied_acceleration(x); }
 
-/* A step is made anew with half its length while it leaves an overlap: what a straight path does to gaps that
- * turn falls with the square of its length. */
+/* Tries a step of h, again with half its length while it leaves an overlap that was not there before: what a
+ * straight path does to gaps that turn falls with the square of its length. */
+static abut_status shorten_until_clear(exact *x, double h, const before_step *b, abut_error *error) {
+    double start = x->time, limit = fmax(0.5 * x->model->tolerance.touching, b->depth);
+    abut_status status = ABUT_OK;
+    for (int halvings = 0; status == ABUT_OK; halvings++) {
+        arena_mark mark = arena_save(x->arena);
+        status = try_step(x, &h, b, error);
+        arena_restore(x->arena, mark);
+        if (status != ABUT_OK || halvings == HALVINGS || deepest(x) <= limit) break;
+        status = restore(x, b, start, error);
+        h *= halvings < HALVINGS / 2 ? 0.5 : 0.125;
+    }
+    return status;
+}
+
+/* One step from the placed state. */
 abut_status exact_time_step(exact *x, bool *rests, abut_error *error) {
     double start = x->time, powers[2];
     abut_status status = exact_drop_degenerate(x, error);
@@ -153,26 +212,15 @@ abut_status exact_time_step(exact *x, bool *rests, abut_error *error) {
     pair_marks known; /* before points that may close within the step join */
     before_step b;
     if (!exact_mark_pairs(x, &known) || !save(x, &b)) return fail_memory(error);
-    double energy = exact_energy(x), still = still_speed(x, h);
+    double still = still_speed(x, h);
     *rests = !exact_moves(x, still);
     exact_pack(x, x->y);
-    exact_flow flow;
-    for (int halvings = 0; status == ABUT_OK; halvings++) {
-        arena_mark mark = arena_save(x->arena);
-        status = try_step(x, &h, &b, &flow, error);
-        arena_restore(x->arena, mark);
-        if (status != ABUT_OK || halvings == HALVINGS || deepest(x) <= 0.5 * x->model->tolerance.touching)
-            break;
-        status = restore(x, &b, start, error);
-        h *= 0.5;
-    }
+    status = shorten_until_clear(x, h, &b, error);
     if (status == ABUT_OK) status = exact_keep_segment(x, start, x->time, error);
     if (status != ABUT_OK) return status;
     exact_count_moved(x, x->time - start);
     x->pace.steps_left--, x->account->steps++;
     x->account->time_steps++, x->account->time_stepped += x->time - start;
-    x->account->work += flow.work, x->account->dissipated += flow.dissipated;
-    x->account->numerical += energy + flow.work - flow.dissipated - exact_energy(x);
     status = exact_settle_step(x, &known, error);
     arena_restore(x->arena, outer);
     x->deep = 0;

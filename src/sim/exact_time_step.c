@@ -2,28 +2,69 @@
  *
  *     v1 = v0 + h a_free + M^-1 J^T z,     n.u1 + gap/h >= 0,     Coulomb's law between z and u1,
  *
- * the path along v1, cut where a gap closes that was not among the contacts, and overlaps projected out. */
+ * the path along v1, with all gaps that close on it among the contacts, and overlaps projected out. */
 #include "dynamics/cones.h"
 #include "sim/exact.h"
 
-enum { MOST_CUTS = 64, GIVE_UP = 2000, ROUNDS = 40, PUSH_ROUNDS = 12 };
+enum { MOST_CUTS = 64, GIVE_UP = 2000, ROUNDS = 40, MOST_STRIKES = 8 };
 
-/* Impulses of a step of h, to begin with: those of the forces of the step before. */
-static bool allocate(exact *x, double h, exact_impulses *out) {
+/* ---- the problem of a step */
+
+/* Room for the contacts that the step has by now. */
+static bool allocate(exact *x, exact_impulses *out) {
     size_t n = (size_t)x->contacts.count + 1;
-    out->velocities = arena_alloc(x->arena, (size_t)x->count + 1, sizeof *out->velocities);
     out->normals = arena_alloc(x->arena, n, sizeof *out->normals);
     out->offsets = arena_alloc(x->arena, n, sizeof *out->offsets);
     out->frictions = arena_alloc(x->arena, n, sizeof *out->frictions);
     out->rows = arena_alloc(x->arena, (size_t)x->row_count + 1, sizeof *out->rows);
-    if (!out->velocities || !out->normals || !out->offsets || !out->frictions || !out->rows) return false;
+    return out->normals && out->offsets && out->frictions && out->rows;
+}
+
+/* Impulses of a step of h, to begin with: those of the forces of the step before. */
+static void recall_forces(const exact *x, double h, exact_impulses *out) {
     for (int64_t i = 0; i < x->contacts.count; i++) {
         const group_contact *c = &x->contacts.data[i];
-        double normal = vec3_dot(c->push, c->point.normal);
+        double normal = vec3_dot(c->push, c->point.normal), gap = c->point.gap;
         out->normals[i] = h * normal;
         out->frictions[i] = vec3_scale(vec3_axpy(c->push, -normal, c->point.normal), h);
+        out->offsets[i] = fmax(gap, 0) / h; /* what overlaps is projected out, not shot out */
     }
-    return true;
+}
+
+/* Bodies that a contact or a hinge of the step holds; the others fly. */
+static void find_held(const exact *x, bool *held) {
+    memset(held, 0, (size_t)x->count * sizeof *held);
+    for (int64_t i = 0; i < x->contacts.count; i++)
+        held[x->contacts.data[i].a] = held[x->contacts.data[i].b] = true;
+    for (int i = 0; i < x->row_count; i++) {
+        if (x->rows[i].a >= 0) held[x->rows[i].a] = true;
+        if (x->rows[i].b >= 0) held[x->rows[i].b] = true;
+    }
+}
+
+/* The spin after h without contacts: the angular momentum I w + h T stays while the body turns, by the
+ * midpoint rule.  (An explicit step of Euler's equations gains w^2 h / 2 of the energy in a second.) */
+static vec3 free_spin(const body_inertia *body, const motion *m, vec3 torque, double h) {
+    spatial momentum = body_momentum(body, m->rotation, m->velocity);
+    momentum.angular = vec3_axpy(momentum.angular, h, torque);
+    motion turned = *m;
+    vec3 w = m->velocity.angular;
+    for (int k = 0; k < 2; k++) { /* half a step, then a whole one with the spin of its middle */
+        turned.rotation = m->rotation;
+        project_displace(&turned, (spatial){{0, 0, 0}, vec3_scale(w, k == 0 ? h / 2 : h)});
+        w = body_apply(body, turned.rotation, momentum).angular;
+    }
+    return w;
+}
+
+/* v0 + h a_free */
+static void free_velocities(const exact *x, const group *g, double h, spatial *out) {
+    group_free_accelerations(g, out);
+    for (int i = 0; i < x->count; i++) {
+        out[i] = spatial_axpy(x->motions[i].velocity, h, out[i]);
+        if (i < x->movable)
+            out[i].angular = free_spin(&x->inertias[i], &x->motions[i], x->wrenches[i].angular, h);
+    }
 }
 
 /* The velocities at the end of a step of h.  Where the problem has no strictly feasible point (a body is
@@ -34,12 +75,8 @@ static abut_status end_velocities(exact *x, double h, exact_impulses *j, abut_er
     bool found = false;
     double residual;
     if (!base) return fail_memory(error);
-    group_free_accelerations(&g, base);
-    for (int i = 0; i < x->count; i++) base[i] = spatial_axpy(x->motions[i].velocity, h, base[i]);
-    for (int64_t i = 0; i < x->contacts.count; i++) {
-        double gap = x->contacts.data[i].point.gap;
-        j->offsets[i] = fmax(gap, 0) / h; /* what overlaps is projected out, not shot out */
-    }
+    free_velocities(x, &g, h, base);
+    recall_forces(x, h, j);
     system_config build = {.level = SYSTEM_IMPULSES, .base = base, .normal_offset = j->offsets};
     abut_status status = cones_step(&g, &build, &x->scratch, j->velocities, j->normals, j->frictions, j->rows,
                                     &found, &residual, error);
@@ -56,21 +93,62 @@ static abut_status end_velocities(exact *x, double h, exact_impulses *j, abut_er
     return status == ABUT_NO_MEMORY ? status : ABUT_OK; /* the best there is: velocities of the last round */
 }
 
-/* The path of the step as dense output: straight, turning evenly, with the velocity of its end. */
-static void make_path(exact *x, double start, double h) {
+static void remember_forces(exact *x, const exact_impulses *j, double h) {
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        group_contact *c = &x->contacts.data[i];
+        c->push = vec3_scale(vec3_axpy(j->frictions[i], j->normals[i], c->point.normal), 1 / h);
+    }
+}
+
+static void set_velocities(exact *x, const twist *velocities) {
+    for (int i = 0; i < x->movable; i++) x->motions[i].velocity = velocities[i];
+}
+
+/* Solves a step of h with the contacts that it has by now; the bodies have the velocities of its end. */
+static abut_status solve_step(exact *x, double h, exact_impulses *j, exact_flow *flow, abut_error *error) {
+    double powers[2];
+    set_velocities(x, j->before);
+    abut_status status = exact_prepare(x, x->time, powers, error);
+    if (status == ABUT_FAILED) { /* a contact that joined has no single place just then */
+        status = exact_drop_degenerate(x, error);
+        if (status == ABUT_OK) status = exact_prepare(x, x->time, powers, error);
+    }
+    if (status == ABUT_OK && !allocate(x, j)) status = fail_memory(error);
+    if (status == ABUT_OK) status = end_velocities(x, h, j, error);
+    if (status != ABUT_OK) return status;
+    find_held(x, j->held);
+    remember_forces(x, j, h);
+    set_velocities(x, j->velocities);
+    flow->work = exact_impulse_work(x, j);
+    flow->dissipated = exact_impulse_loss(x, j, j->before, &flow->stopping);
+    /* an impulse h F does the work h F.(v0 + v1) / 2 */
+    double after[2];
+    status = exact_apply(x, x->time, after, error);
+    flow->dissipated += 0.5 * h * (powers[0] + after[0]), flow->work += 0.5 * h * (powers[1] + after[1]);
+    return status;
+}
+
+/* ---- its path */
+
+static void pack_position(double *p, const motion *m, quat near) {
+    quat q = m->rotation;
+    double sign = q.w * near.w + q.x * near.x + q.y * near.y + q.z * near.z < 0 ? -1 : 1;
+    p[0] = m->center.x, p[1] = m->center.y, p[2] = m->center.z;
+    p[3] = sign * q.w, p[4] = sign * q.x, p[5] = sign * q.y, p[6] = sign * q.z;
+}
+
+/* The path of the step as dense output: of bodies that are held straight, turning evenly, with the velocity
+ * of its end; of those that fly, from one velocity to the other, x0 + t v0 + t^2 (v1 - v0) / 2h. */
+static void make_path(exact *x, double start, double h, const exact_impulses *j) {
     ode *o = &x->integrator;
     double *end = x->y_dense;
     exact_pack(x, end);
     for (int i = 0; i < x->movable; i++) {
-        const double *v = end + BODY_NUMBERS * i + 7;
-        double *p = end + BODY_NUMBERS * i;
         motion m = x->motions[i];
-        spatial d = {vec3_scale(vec3_make(v[0], v[1], v[2]), h), vec3_scale(vec3_make(v[3], v[4], v[5]), h)};
-        project_displace(&m, d);
-        p[0] = m.center.x, p[1] = m.center.y, p[2] = m.center.z;
-        quat q = m.rotation, q0 = x->motions[i].rotation;
-        double sign = q.w * q0.w + q.x * q0.x + q.y * q0.y + q.z * q0.z < 0 ? -1 : 1;
-        p[3] = sign * q.w, p[4] = sign * q.x, p[5] = sign * q.y, p[6] = sign * q.z;
+        twist mean = j->held[i] ? m.velocity : spatial_scale(spatial_add(j->before[i], m.velocity), 0.5);
+        project_displace(&m, spatial_scale(mean, h));
+        pack_position(end + BODY_NUMBERS * i, &m, x->motions[i].rotation);
+        if (!j->held[i]) x->motions[i].velocity = j->before[i];
     }
     exact_pack(x, x->y);
     o->t_old = start, o->t = start + h;
@@ -78,13 +156,9 @@ static void make_path(exact *x, double start, double h) {
         for (int k = 0; k < ODE_DENSE; k++) o->dense[k][i] = 0;
         o->dense[0][i] = x->y[i], o->dense[1][i] = end[i] - x->y[i];
     }
-}
-
-static void remember_forces(exact *x, const exact_impulses *j, double h) {
-    for (int64_t i = 0; i < x->contacts.count; i++) {
-        group_contact *c = &x->contacts.data[i];
-        c->push = vec3_scale(vec3_axpy(j->frictions[i], j->normals[i], c->point.normal), 1 / h);
-    }
+    for (int i = 0; i < x->movable; i++)
+        for (int k = 0; k < 3 && !j->held[i]; k++)
+            o->dense[2][BODY_NUMBERS * i + k] = -0.5 * h * o->dense[1][BODY_NUMBERS * i + 7 + k];
 }
 
 /* By the velocities at the end of the step. */
@@ -99,6 +173,7 @@ static void set_mode(const exact *x, group_contact *c) {
 /* Modes for the projection and for the exact clock to start from: what neither stands open nor separates is
  * pressed (the multipliers of an interior-point method are never quite zero). */
 static void remember_modes(exact *x, const exact_impulses *j) {
+    set_velocities(x, j->velocities);
     for (int64_t i = 0; i < x->contacts.count; i++) {
         group_contact *c = &x->contacts.data[i];
         double rate = exact_gap_rate(x, c->a, c->b, &c->point) + j->offsets[i];
@@ -109,100 +184,100 @@ static void remember_modes(exact *x, const exact_impulses *j) {
     }
 }
 
-/* A gap that closes on the path becomes a contact of the step; in the end all that close do, because each may
- * be behind another one.  The path begins at the placed state.  False when memory is out. */
-static bool add_closing(exact *x, double start, double reached, exact_event e, bool all, abut_error *error) {
-    while (e.kind != EXACT_NOTHING) {
-        if (!exact_add_touch(x, &x->nears.data[e.item])) return false;
-        if (!all) return true;
-        e = exact_find_gap(x, start, reached);
-        if (exact_place(x, start, x->y, error) != ABUT_OK) return false;
-    }
-    return true;
-}
-
-/* The path that the velocities of the placed state give in *h, and the first gap that closes on it. */
-static abut_status try_path(exact *x, double start, double h, double *reached, exact_event *e,
-                            abut_error *error) {
+/* The path that the velocities give in h, and the first gap that closes on it. */
+static abut_status try_path(exact *x, double start, double h, const exact_impulses *j, double *reached,
+                            exact_event *e, abut_error *error) {
     /* what is near on this path: its velocities can be others than those of the step before */
     double limit = h;
     abut_status status = exact_look_around(x, &limit, error);
     if (status != ABUT_OK) return status;
+    make_path(x, start, limit, j);
     exact_mark_touching(x, false);
-    make_path(x, start, limit);
     *reached = rolling_within_known(x, start, exact_within_reach(x, start, start + limit));
     *e = (exact_event){.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
     if (x->cuts < GIVE_UP) *e = exact_find_gap(x, start, *reached);
     return exact_place(x, start, x->y, error);
 }
 
-/* The velocities and the path of a step of *h from the placed state.  A gap that closes on the path becomes a
- * contact of the step, which is then made anew; where it would bounce, and after some rounds, the step ends
- * there.  A step that ends earlier is made anew as well, so that no force acts longer than the step lasts.
- * After MOST_CUTS such ends in a row nothing bounces any more, and all gaps that close become contacts at
- * once; after GIVE_UP time goes on whatever overlaps then, which the audit says. */
+/* ---- gaps that close on it */
+
+/* No other near pair of the two bodies is looked for: it may be behind the one that closes first. */
+static void leave_pair(exact *x, int a, int b) {
+    for (int64_t i = 0; i < x->nears.count; i++)
+        if (x->nears.data[i].a == a && x->nears.data[i].b == b) x->nears.data[i].touching = true;
+}
+
+/* The first gap of each pair of bodies that closes on the path becomes a contact of the step; in a hurry all
+ * do.  *bounces: one of them does.  The path begins at the placed state.  False when memory is out. */
+static bool add_closing(exact *x, double start, double reached, exact_event e, bool hurry, bool *bounces,
+                        abut_error *error) {
+    *bounces = false;
+    while (e.kind != EXACT_NOTHING) {
+        exact_near *n = &x->nears.data[e.item];
+        *bounces |= exact_bounces(x, n);
+        if (!exact_add_touch(x, n)) return false;
+        if (!hurry) leave_pair(x, n->a, n->b);
+        e = exact_find_gap(x, start, reached);
+        if (exact_place(x, start, x->y, error) != ABUT_OK) return false;
+    }
+    return true;
+}
+
+/* An impact at the start of the step over its contacts, also those that close within it: that is early by
+ * less than the step, and keeps the restitution. */
+static abut_status strike(exact *x, exact_impulses *j, abut_error *error) {
+    set_velocities(x, j->before);
+    abut_status status = exact_impacts(x, error);
+    if (status == ABUT_FAILED) return ABUT_OK; /* without restitution, then: it is a contact of the step */
+    for (int i = 0; i < x->movable; i++) j->before[i] = x->motions[i].velocity;
+    return status;
+}
+
+/* ---- the step */
+
+static bool begin_impulses(exact *x, const twist *before, exact_impulses *out) {
+    size_t n = (size_t)x->count + 1;
+    out->velocities = arena_alloc(x->arena, n, sizeof *out->velocities);
+    out->before = arena_alloc(x->arena, n, sizeof *out->before);
+    out->held = arena_alloc(x->arena, n, sizeof *out->held);
+    if (!out->velocities || !out->before || !out->held) return false;
+    memcpy(out->before, before, (size_t)x->movable * sizeof *before);
+    return true;
+}
+
+/* The velocities and the path of a step of *h from the placed state.  Gaps that close on the path become
+ * contacts of the step, which is then made anew; where one would bounce an impact comes first.  A step that
+ * ends where its near pairs do is made anew as well, so that no force acts longer than the step lasts.  After
+ * MOST_STRIKES impacts nothing bounces any more; after ROUNDS the step ends where a gap closes, after
+ * MOST_CUTS such ends in a row all gaps that close become contacts at once, and after GIVE_UP time goes on
+ * whatever overlaps then, which the audit says. */
 abut_status exact_make_step(exact *x, double *h, const twist *before, exact_impulses *j, exact_flow *flow,
                             abut_error *error) {
-    double powers[2], start = x->time;
-    bool ends = false, hurry = x->cuts >= MOST_CUTS;
+    double start = x->time;
+    bool hurry = x->cuts >= MOST_CUTS;
+    int strikes = hurry ? MOST_STRIKES : 0;
+    if (!begin_impulses(x, before, j)) return fail_memory(error);
     for (int round = 0;; round++) {
-        if (!allocate(x, *h, j)) return fail_memory(error);
-        for (int i = 0; i < x->movable; i++) x->motions[i].velocity = before[i];
-        abut_status status = exact_prepare(x, start, powers, error);
-        if (status == ABUT_FAILED) { /* a contact that joined has no single place just then */
-            status = exact_drop_degenerate(x, error);
-            if (status == ABUT_OK) status = exact_prepare(x, start, powers, error);
-        }
-        if (status == ABUT_OK) status = end_velocities(x, *h, j, error);
-        if (status != ABUT_OK) return status;
-        remember_forces(x, j, *h);
-        for (int i = 0; i < x->movable; i++) x->motions[i].velocity = j->velocities[i];
-        flow->work = exact_impulse_work(x, j) + powers[1] * *h;
-        flow->dissipated = exact_impulse_loss(x, j, before) + powers[0] * *h;
         double reached;
         exact_event e;
-        status = try_path(x, start, *h, &reached, &e, error);
+        abut_status status = solve_step(x, *h, j, flow, error);
+        if (status == ABUT_OK) status = try_path(x, start, *h, j, &reached, &e, error);
         if (status != ABUT_OK) return status;
-        bool last = ends || round + 2 >= ROUNDS, closes = e.kind != EXACT_NOTHING;
-        if (closes && !last && (hurry || !exact_bounces(x, &x->nears.data[e.item]))) {
-            bool all = hurry || round >= ROUNDS / 4;
-            if (!add_closing(x, start, reached, e, all, error)) return fail_memory(error);
+        bool last = round + 1 >= ROUNDS, closes = e.kind != EXACT_NOTHING, bounces;
+        if (closes && !last) {
+            if (!add_closing(x, start, reached, e, hurry || round >= ROUNDS / 4, &bounces, error))
+                return fail_memory(error);
+            if (bounces && strikes++ < MOST_STRIKES) status = strike(x, j, error);
+            if (status != ABUT_OK) return status;
             continue;
         }
         if (closes) reached = e.time;
-        if (reached >= start + 0.999 * *h || ends || round + 1 >= ROUNDS) {
+        if (reached >= start + 0.999 * *h || last) {
             x->cuts = closes ? x->cuts + 1 : 0;
             if (reached < start + *h) *h = reached - start;
             remember_modes(x, j);
             return ABUT_OK;
         }
         *h = fmax(reached - start, 1e-3 * x->model->tolerance.event);
-        ends = closes;
     }
-}
-
-/* What overlaps at the end of the step, where its features still face each other, is pressed too. */
-static bool press_overlaps(exact *x) {
-    bool any = false;
-    for (int64_t i = 0; i < x->contacts.count; i++) {
-        group_contact *c = &x->contacts.data[i];
-        exact_near n = {.pair = x->touches.data[i].pair, .a = c->a, .b = c->b};
-        contact_point p;
-        bool faces;
-        if (c->pressed || !exact_near_at(x, &n, &p, &faces) || !faces) continue;
-        if (p.gap < -0.05 * x->model->tolerance.touching) c->pressed = any = true;
-    }
-    return any;
-}
-
-abut_status exact_push_out(exact *x, abut_error *error) {
-    press_overlaps(x);
-    for (int round = 0; round < PUSH_ROUNDS; round++) {
-        abut_status status = exact_correct_positions(x, x->time, error);
-        if (status == ABUT_FAILED) status = exact_drop_degenerate(x, error); /* it lost its single place */
-        /* what is pushed out of one body may be pushed into another that it did not touch before */
-        if (status == ABUT_OK) status = exact_update_touches(x, false, 0, error);
-        if (status != ABUT_OK || !press_overlaps(x)) return status;
-    }
-    return ABUT_OK;
 }

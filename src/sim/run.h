@@ -14,7 +14,7 @@
 #include "dynamics/forces.h"
 #include "sim/model.h"
 
-enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 7 };
+enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 8 };
 
 /* Memory of a touching place: which features, and what friction did there last. */
 typedef struct touch {
@@ -35,6 +35,7 @@ typedef struct step_pace {
     double cost;       /* of the last window, near pairs per second */
     double steps_left; /* of time stepping (exact_storm.c) */
     double stepped, calm_since; /* how many the last storm was given, and when it was over */
+    double lost; /* joule: the body's share of what its time steps took beyond the laws (exact_storm.c) */
 } step_pace;
 enum { PACE_RESTS = -1 };
 
