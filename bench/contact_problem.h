@@ -40,6 +40,9 @@ typedef struct contact_problem {
     double *value, *b;
     int *mirror, row_room; /* of the matrix so far, and its room */
     size_t entry_room;
+    int *first, *list;    /* contacts of a body: list[first[i]] .. list[first[i+1]-1], by rising number */
+    double (*inverse)[4]; /* of a body: 1 / mass, 1 / inertia */
+    int list_room, body_list_room;
     abut_lcp lcp;
 } contact_problem;
 
@@ -57,7 +60,8 @@ static inline void contact_problem_init(contact_problem *p, uint64_t seed) {
 
 static inline void contact_problem_free(contact_problem *p) {
     free(p->bodies), free(p->contacts), free(p->jacobian), free(p->scaled), free(p->row_start),
-        free(p->column), free(p->value), free(p->b), free(p->mirror);
+        free(p->column), free(p->value), free(p->b), free(p->mirror), free(p->first), free(p->list),
+        free(p->inverse);
     memset(p, 0, sizeof *p);
 }
 
@@ -192,11 +196,10 @@ static inline void contact_jacobian(const contact_problem *p, int i, double row[
 static inline void contact_scale(const contact_problem *p, int i) {
     for (int side = 0; side < 2; side++) {
         int body = side ? p->contacts[i].b : p->contacts[i].a;
-        double inverse = body < 0 ? 0 : 1 / p->bodies[body].mass;
+        const double none[4] = {0}, *inverse = body < 0 ? none : p->inverse[body];
         for (int k = 0; k < 3; k++) {
-            p->scaled[i][6 * side + k] = p->jacobian[i][6 * side + k] * inverse;
-            p->scaled[i][6 * side + 3 + k] =
-                body < 0 ? 0 : p->jacobian[i][6 * side + 3 + k] / p->bodies[body].inertia[k];
+            p->scaled[i][6 * side + k] = p->jacobian[i][6 * side + k] * inverse[0];
+            p->scaled[i][6 * side + 3 + k] = p->jacobian[i][6 * side + 3 + k] * inverse[1 + k];
         }
     }
 }
@@ -217,25 +220,31 @@ static inline double contact_entry(const contact_problem *p, int i, int j) {
     return sum;
 }
 
-/* Lists of the contacts of each body: those of body i are list[first[i]] .. list[first[i+1]-1], by rising
- * number. */
-static inline int *contact_lists(const contact_problem *p, int *first) {
-    int *list = (int *)malloc((size_t)(2 * p->contact_count + 1) * sizeof(int));
-    if (!list) abort();
-    memset(first, 0, (size_t)(p->body_count + 2) * sizeof *first);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < p->contact_count; i++)
-            for (int side = 0; side < 2; side++) {
-                int body = side ? p->contacts[i].b : p->contacts[i].a;
-                if (body < 0) continue;
-                if (pass)
-                    list[first[body + 1]++] = i;
-                else
-                    first[body + 2]++;
-            }
-        for (int k = 0; k < p->body_count && !pass; k++) first[k + 2] += first[k + 1];
+/* p->first and p->list, and the inverse masses. */
+static inline void contact_lists(contact_problem *p) {
+    if (p->list_room < p->contact_count || p->body_list_room < p->body_count) {
+        free(p->first), free(p->list), free(p->inverse);
+        p->first = (int *)malloc((size_t)(p->body_count + 2) * sizeof(int));
+        p->list = (int *)malloc((size_t)(2 * p->contact_count + 1) * sizeof(int));
+        p->inverse = (double(*)[4])malloc((size_t)(p->body_count + 1) * sizeof *p->inverse);
+        if (!p->first || !p->list || !p->inverse) abort();
+        p->list_room = p->contact_count, p->body_list_room = p->body_count;
     }
-    return list;
+    int *first = p->first;
+    memset(first, 0, (size_t)(p->body_count + 2) * sizeof *first);
+    for (int i = 0; i < p->contact_count; i++) {
+        first[p->contacts[i].a + 2]++;
+        if (p->contacts[i].b >= 0) first[p->contacts[i].b + 2]++;
+    }
+    for (int k = 0; k < p->body_count; k++) {
+        first[k + 2] += first[k + 1];
+        p->inverse[k][0] = 1 / p->bodies[k].mass;
+        for (int i = 0; i < 3; i++) p->inverse[k][1 + i] = 1 / p->bodies[k].inertia[i];
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        p->list[first[p->contacts[i].a + 1]++] = i;
+        if (p->contacts[i].b >= 0) p->list[first[p->contacts[i].b + 1]++] = i;
+    }
 }
 
 /* b_i = J_i M^-1 f */
@@ -271,7 +280,8 @@ static inline void contact_problem_reserve(contact_problem *p, size_t entries) {
 
 /* Row i of A: the contacts of its two bodies, merged by number. Entries left of the diagonal were computed
  * with the rows above: mirror[j] is the next of row j's, right of its diagonal, to be copied. */
-static inline int contact_row(contact_problem *p, const int *first, const int *list, int i, int end) {
+static inline int contact_row(contact_problem *p, int i, int end) {
+    const int *first = p->first, *list = p->list;
     int a = p->contacts[i].a, b = p->contacts[i].b, x = first[a], y = b >= 0 ? first[b] : 0,
         last = b >= 0 ? first[b + 1] : 0;
     while (x < first[a + 1] || y < last) {
@@ -287,23 +297,20 @@ static inline int contact_row(contact_problem *p, const int *first, const int *l
 /* p->lcp from bodies, contacts and loads. */
 static inline void contact_problem_assemble(contact_problem *p) {
     int n = p->contact_count;
-    int *first = (int *)malloc((size_t)(p->body_count + 2) * sizeof(int)),
-        *list = first ? contact_lists(p, first) : NULL;
     size_t entries = 1;
-    if (!list) abort();
+    contact_lists(p);
     for (int i = 0; i < n; i++)
         for (int side = 0; side < 2; side++) {
             int body = side ? p->contacts[i].b : p->contacts[i].a;
-            if (body >= 0) entries += (size_t)(first[body + 1] - first[body]);
+            if (body >= 0) entries += (size_t)(p->first[body + 1] - p->first[body]);
         }
     contact_problem_reserve(p, entries);
     for (int i = 0; i < n; i++) contact_jacobian(p, i, p->jacobian[i]), contact_scale(p, i);
     p->row_start[0] = 0;
     for (int i = 0; i < n; i++) {
-        p->row_start[i + 1] = contact_row(p, first, list, i, p->row_start[i]);
+        p->row_start[i + 1] = contact_row(p, i, p->row_start[i]);
         p->b[i] = contact_load(p, i);
     }
-    free(first), free(list);
     memset(&p->lcp, 0, sizeof p->lcp);
     p->lcp.size = n, p->lcp.row_start = p->row_start, p->lcp.column = p->column, p->lcp.value = p->value,
     p->lcp.b = p->b;

@@ -13,11 +13,12 @@
 #include "numerics/lcp.h"
 #include "numerics/lcp_triangle.h"
 
-/* Up to LCP_SMALL rows a group starts from nothing and is solved here whatever is free: k joins cost about
- * k^3 / 6 products for the factor and k^2 / 2 rows of the matrix for w, ten sweeps 10 n rows, equal at k = n
- * / 2 for n = 40; counted in instructions over random piles 32 is the best of 16, 24, 32 and 64.  Beyond
- * LCP_ACTIVE rows the dense factor would be too large to be the quicker one. */
-enum { LCP_SMALL = 32, LCP_ACTIVE = 1000 };
+/* Up to LCP_SMALL rows a group starts from nothing, and its factor is dense whatever is free: k joins cost
+ * about k^3 / 6 products for the factor and k^2 / 2 rows of the matrix for w; ten sweeps, which choose about
+ * the right rows, 10 n rows and the same factor.  That is equal for k = n / 2 at n = 80, and counted in
+ * instructions over random piles 64 is the best of 32, 44 and 64.  Beyond LCP_ACTIVE rows a dense factor
+ * would be too large. */
+enum { LCP_SMALL = 64, LCP_ACTIVE = 1000 };
 
 typedef struct lcp_active {
     lcp_rows rows;
