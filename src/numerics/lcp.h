@@ -73,8 +73,8 @@ typedef struct lcp_kept {
     double *value;    /* the matrix, as the caller gave it */
     lcp_system system;
     lcp_factor factor;
-    double *y, *v, *size_of_row, *step, *metric; /* of lcp_warm; the metric is 1 */
-    uint8_t *state;
+    double *y, *v, *size_of_row, *step, *again, *metric; /* of lcp_warm; the metric is 1 */
+    uint8_t *state, *wanted;
 } lcp_kept;
 
 struct abut_lcp_solver {

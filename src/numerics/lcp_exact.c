@@ -19,6 +19,7 @@
 #include <math.h>
 
 enum { MOST_STEPS = 60, MOST_FRICTION_ROUNDS = 200 };
+enum { LCP_TINY = 16 }; /* rows up to which a dense factor from nothing is as quick as one that is kept */
 #define DELTA_FIRST 1e-9
 #define DELTA_LEAST 1e-13
 #define RAY_FLAT    1e-12 /* |a d| of a ray, relative to |d| */
@@ -324,11 +325,8 @@ abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lc
     lcp_active active;
     if (problem->friction_row) return solve_all(solver, problem, rows, config, state, z, w, result, error);
     abut_lcp_config cold = *config;
-    if (config->warm && rows->size > LCP_SMALL) {
-        if (lcp_warm(solver, problem, rows, state, z, w, result)) return ABUT_OK;
-        cold.warm = false, config = &cold; /* a memory that misleads is worse than none */
-        memset(state, 0, (size_t)rows->size), memset(z, 0, (size_t)rows->size * sizeof *z);
-    }
+    bool large = config->warm && rows->size > LCP_TINY;
+    if (large && lcp_warm(solver, problem, rows, state, z, w, result)) return ABUT_OK;
     double *room = reserve(solver, rows->size);
     if (!room) return fail_memory(error);
     make_split(room + lcp_active_room(rows->size), rows, &p);
@@ -343,6 +341,7 @@ abut_status lcp_exact(abut_lcp_solver *solver, const abut_lcp *problem, const lc
         for (int m = 0; m < count; m++) p.left[member[m]] = true, left++;
     }
     if (left == 0) return ABUT_OK;
+    if (large) cold.warm = false, config = &cold; /* a memory that misleads twice is worse than none */
     if (left == rows->size) return solve_all(solver, problem, rows, config, state, z, w, result, error);
     return solve_left(solver, problem, rows, &p, left, config, state, z, w, result, error);
 }

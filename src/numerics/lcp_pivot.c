@@ -47,11 +47,11 @@ bool lcp_kept_update(abut_lcp_solver *solver, const lcp_rows *rows, const double
     arena_restore(&kept->room, (arena_mark){0});
     kept->version = solver->order.version;
     kept->value = arena_alloc(&kept->room, entries, sizeof(double));
-    double **vectors[] = {&kept->y, &kept->v, &kept->size_of_row, &kept->step, &kept->metric};
+    double **vectors[] = {&kept->y, &kept->v, &kept->size_of_row, &kept->step, &kept->again, &kept->metric};
     for (int i = 0; i < COUNT_OF(vectors); i++)
         if (!(*vectors[i] = arena_alloc(&kept->room, n, sizeof(double)))) return false;
-    kept->state = arena_alloc(&kept->room, n, 1);
-    if (!kept->value || !kept->state ||
+    kept->state = arena_alloc(&kept->room, n, 1), kept->wanted = arena_alloc(&kept->room, n, 1);
+    if (!kept->value || !kept->state || !kept->wanted ||
         !lcp_system_build(&kept->room, &solver->order, rows, b, &kept->system) ||
         !lcp_factor_init(&kept->room, &solver->order, &kept->factor))
         return false;

@@ -1,7 +1,7 @@
 /* The exact solver from the last solution, for loads that change slowly (bodies at rest, small steps): two
  * proximal steps with the factor of the remembered free rows, a look at the signs, and a few exchanges of
  * rows where they are wrong.  The matrix of the last time is recognised, and its factor brought up to date.
- * Where the exchanges do not settle at once the memory is of no use, and a cold solution is the quicker way.
+ * Where the exchanges do not settle at once, lcp_active.c goes on from the memory, a row at a time.
  *
  * The second proximal step needs no residual of its own.  With H = a_FF + delta and s = -H^-1 v,
  *
@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-enum { PATIENCE = 2 };
+enum { PATIENCE = 3 };
 #define DELTA         1e-9
 #define SLACK         1e-13 /* of a sign, relative to max |b| */
 #define LIMIT_CAREFUL 1e-11 /* rounding errors, relative to max |b|, above which sums are doubled */
@@ -38,16 +38,22 @@ static void load(lcp_kept *t, const uint8_t *state, const double *z) {
     }
 }
 
-/* step: from y to the minimum over the free rows, delta taken away once; 0 elsewhere. */
+/* v += a_k change; a is symmetric. */
+static void add_row(lcp_kept *t, int k, double change) {
+    const lcp_system *s = &t->system;
+    for (int i = s->start[k], end = s->start[k + 1]; i < end; i++) t->v[s->column[i]] += s->value[i] * change;
+}
+
+/* y goes to the minimum over the free rows, delta taken away once; `step` is its change. */
 static void newton_step(lcp_kept *t, abut_lcp_result *result) {
     int n = t->system.size;
-    double *x = t->step, *again = t->size_of_row;
+    double *x = t->step, *again = t->again;
     result->factorizations += lcp_factor_update(&t->factor, &t->system, t->state, DELTA, t->metric);
-    for (int k = 0; k < n; k++) x[k] = -t->v[k];
+    for (int k = 0; k < n; k++) x[k] = t->state[k] == ABUT_LCP_FREE ? -t->v[k] : 0;
     lcp_factor_solve(&t->factor, x);
     for (int k = 0; k < n; k++) again[k] = DELTA * t->metric[k] * x[k];
     lcp_factor_solve(&t->factor, again);
-    for (int k = 0; k < n; k++) x[k] = t->state[k] == ABUT_LCP_FREE ? x[k] + again[k] : 0;
+    for (int k = 0; k < n; k++) x[k] += again[k], t->y[k] += x[k];
 }
 
 /* The state that row k should have, as in lcp_pivot.c. */
@@ -63,22 +69,67 @@ static uint8_t wanted_state(const lcp_kept *t, int k) {
     }
     if (s->lo[k] == s->hi[k]) return ABUT_LCP_AT_LOWER;
     double pull = t->state[k] == ABUT_LCP_AT_LOWER ? -t->v[k] : t->v[k];
+    if (pull <= 0) return t->state[k];
     return (pull - rounding) * s->weight[k] > SLACK ? ABUT_LCP_FREE : t->state[k];
 }
 
-/* Exchanges the rows that violate their sign, and returns how many do. */
-static int exchange(lcp_kept *t) {
-    int violations = 0;
-    for (int k = 0; k < t->system.size; k++) {
-        uint8_t wanted = wanted_state(t, k);
-        if (wanted == t->state[k]) continue;
-        t->state[k] = wanted, violations++;
-        put_at_bound(t, k);
-    }
-    return violations;
+/* How far row k, which wants another state, is from what its own state promises, in units of v. */
+static double violation(const lcp_kept *t, int k) {
+    const lcp_system *s = &t->system;
+    if (t->state[k] != ABUT_LCP_FREE) return fabs(t->v[k]);
+    double below = s->lo[k] - t->y[k], above = t->y[k] - s->hi[k];
+    return s->diagonal[k] * (below > above ? below : above);
 }
 
-/* v = a y + q; the residual of y as abut_lcp_validate defines it, and what rounding allows. */
+/* wanted[]; how many rows violate their sign. */
+static int count_wrong(lcp_kept *t) {
+    int wrong = 0;
+    for (int k = 0; k < t->system.size; k++) {
+        t->wanted[k] = wanted_state(t, k);
+        wrong += t->wanted[k] != t->state[k];
+    }
+    return wrong;
+}
+
+/* Row k takes the state it wants; v follows. */
+static void exchange(lcp_kept *t, int k) {
+    double y = t->y[k];
+    t->state[k] = t->wanted[k];
+    put_at_bound(t, k);
+    if (t->y[k] != y) add_row(t, k, t->y[k] - y);
+}
+
+static void exchange_all(lcp_kept *t) {
+    for (int k = 0; k < t->system.size; k++)
+        if (t->wanted[k] != t->state[k]) exchange(t, k);
+}
+
+/* The row that is wrong by most, alone, where blocks go in circles. */
+static void exchange_worst(lcp_kept *t) {
+    int worst = -1;
+    double most = -1;
+    for (int k = 0; k < t->system.size; k++) {
+        if (t->wanted[k] == t->state[k]) continue;
+        double by = violation(t, k);
+        if (by > most) most = by, worst = k;
+    }
+    if (worst >= 0) exchange(t, worst);
+}
+
+/* v = a y + q and |a||y| + |q| by the rows with y != 0, few in a pile. */
+static void look(lcp_kept *t) {
+    const lcp_system *s = &t->system;
+    for (int k = 0; k < s->size; k++) t->v[k] = s->q[k], t->size_of_row[k] = fabs(s->q[k]);
+    for (int k = 0; k < s->size; k++) {
+        double y = t->y[k];
+        for (int i = s->start[k], end = y != 0 ? s->start[k + 1] : i; i < end; i++) {
+            double term = s->value[i] * y;
+            t->v[s->column[i]] += term, t->size_of_row[s->column[i]] += fabs(term);
+        }
+    }
+}
+
+/* The same row by row; the residual of y as abut_lcp_validate defines it, and what rounding allows. */
 static double evaluate(lcp_kept *t, double *attainable) {
     const lcp_system *s = &t->system;
     double worst = 0, size = 0;
@@ -113,23 +164,40 @@ static void write_back(const lcp_kept *t, const abut_lcp *problem, uint8_t *stat
     }
 }
 
+/* How many rows are wrong after a step.  Where few rows are free v follows these first, and only when all
+ * look right the sums that count are taken, and the residual. */
+static int look_again(lcp_kept *t, double *residual, double *attainable) {
+    int n = t->system.size, free = 0;
+    for (int k = 0; k < n; k++) free += t->state[k] == ABUT_LCP_FREE;
+    if (free < n / 2) {
+        for (int k = 0; k < n; k++)
+            if (t->step[k] != 0) add_row(t, k, t->step[k]);
+        int wrong = count_wrong(t);
+        if (wrong > 0) return wrong;
+    }
+    *residual = evaluate(t, attainable);
+    return count_wrong(t);
+}
+
 /* Rounds of exchanges; false when the wrong rows do not become fewer. */
 static bool settle(lcp_kept *t, double *residual, double *attainable, abut_lcp_result *result) {
     int best = t->system.size, patience = PATIENCE;
     double last = (double)INFINITY;
     for (int round = 1; patience >= 0; round++) {
         newton_step(t, result);
-        for (int k = 0; k < t->system.size; k++) t->y[k] += t->step[k];
-        *residual = evaluate(t, attainable);
-        int wrong = exchange(t);
+        int wrong = look_again(t, residual, attainable);
         if (wrong == 0 && *residual <= 1e-14 + *attainable) {
             result->proximal_steps += round;
             return true;
         }
         bool better = wrong < best || (wrong == 0 && *residual < 0.5 * last);
         patience = better ? PATIENCE : patience - 1;
-        if (wrong > 0) evaluate(t, attainable); /* y has moved to the bounds */
-        best = wrong < best ? wrong : best, last = *residual, result->pivots += wrong;
+        if (better)
+            exchange_all(t);
+        else
+            exchange_worst(t);
+        best = wrong < best ? wrong : best, result->pivots += better ? wrong : 1;
+        if (wrong == 0) last = *residual;
     }
     return false;
 }
@@ -140,7 +208,8 @@ bool lcp_warm(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *
     if (!lcp_kept_update(solver, rows, problem->b)) return false;
     lcp_system_bounds(&t->system, problem, z);
     load(t, state, z);
-    double attainable, residual = evaluate(t, &attainable);
+    double attainable = 0, residual = 0;
+    look(t);
     if (!settle(t, &residual, &attainable, result)) return false;
     write_back(t, problem, state, z, w);
     result->residual = residual, result->attainable = attainable;
