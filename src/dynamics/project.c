@@ -10,6 +10,12 @@
 /* Up to so many rows the dense decomposition is as quick, and knows the rank. */
 enum { FEW_ROWS = 30 };
 
+/* Rows that differ by less than a 10^4th ask for more than 10^4 times their error: corners of faces that lie
+ * on each other nearly, but not quite, in one plane.  What rounding makes of their gaps (1e-13) would push
+ * the bodies aside along the faces (1e-6), and what it makes of their rates would stop them there.  Such rows
+ * count as dependent, and keep the error in which they differ. */
+#define MOST_AMPLIFIED 1e4
+
 typedef struct constraints {
     row *rows;
     double *wanted; /* J d, or J (v+ - v) */
@@ -124,6 +130,44 @@ static bool correct_densely(const group *g, const constraints *list, const syste
     *rank = f.rank;
     return true;
 }
+
+/* Lengths of the rows, and whether y is out of proportion to what is wanted of them. */
+static bool is_amplified(const group *g, const constraints *list, const system_space *space, const double *y,
+                         double *lengths) {
+    double most = 0;
+    for (int i = 0; i < list->count; i++) {
+        int first[2];
+        double value[2][6], sum = 0;
+        system_space_parts(space, g, &list->rows[i], first, value);
+        for (int k = 0; k < 2; k++)
+            if (first[k] >= 0) sum += dense_dot(value[k], value[k], 6);
+        lengths[i] = sqrt(sum);
+        if (sum > 0) most = fmax(most, fabs(list->wanted[i]) / lengths[i]);
+    }
+    return dense_dot(y, y, space->dimension) > MOST_AMPLIFIED * MOST_AMPLIFIED * most * most;
+}
+
+/* y again where it is amplified, with rows of length 1 and without those that nearly depend on others. */
+static bool correct_roughly(const group *g, const constraints *list, const system_space *space,
+                            arena *scratch, double *y, int *rank) {
+    size_t n = (size_t)space->dimension, count = (size_t)list->count;
+    double *wanted = arena_alloc(scratch, 2 * count + 1, sizeof(double)), *lengths = wanted + count;
+    if (!wanted) return false;
+    if (!is_amplified(g, list, space, y, lengths)) return true;
+    double *w = arena_alloc(scratch, n * count + 1, sizeof(double));
+    least_norm f;
+    for (size_t i = 0; w && i < count; i++) {
+        double by = lengths[i] > 0 ? 1 / lengths[i] : 0;
+        system_space_column(space, g, &list->rows[i], w + n * i);
+        for (size_t k = 0; k < n; k++) w[n * i + k] *= by;
+        wanted[i] = by * list->wanted[i];
+    }
+    if (!w || !least_norm_factor(w, (int)n, (int)count, 1 / MOST_AMPLIFIED, scratch, &f)) return false;
+    least_norm_solve_transposed(&f, wanted, y);
+    *rank = f.rank;
+    return true;
+}
+
 /* out += M^-1/2 (W^T)^+ wanted */
 static abut_status correct(const group *g, const constraints *list, arena *scratch, spatial *out,
                            project_result *result, abut_error *error) {
@@ -136,6 +180,7 @@ static abut_status correct(const group *g, const constraints *list, arena *scrat
     if (list->count > FEW_ROWS && !correct_over_bodies(g, list, &space, scratch, y, &found))
         return fail_memory(error);
     if (!found && !correct_densely(g, list, &space, scratch, y, &result->rank)) return fail_memory(error);
+    if (!correct_roughly(g, list, &space, scratch, y, &result->rank)) return fail_memory(error);
     spatial *shift = arena_alloc(scratch, (size_t)g->body_count + 1, sizeof *shift);
     if (!shift) return fail_memory(error);
     system_space_add(&space, g, y, shift);

@@ -261,6 +261,38 @@ static void cardan_joint(void **state) {
     }
 }
 
+/* Four corners of a face on a plane, the normal of one of them turned by d: three say that the face lies
+ * flat, the fourth differs from them by d along the face.  Errors of rounding are not chased along it, nor is
+ * the slip stopped; where d is an angle that can be seen the place follows: e / d. */
+static void nearly_dependent_rows_move_nothing_aside(void **state) {
+    (void)state;
+    const double turns[] = {1e-3, 1e-7, 1e-9};
+    for (int i = 0; i < 3; i++) {
+        double d = turns[i], e = 1e-13;
+        little w;
+        little_open(&w);
+        int block = little_body(&w, 2, vec3_make(1, 1, 1), vec3_make(0, 0, 1)), floor = little_fixed(&w);
+        for (int k = 0; k < 4; k++) {
+            vec3 at = vec3_make(k & 1 ? 1 : -1, k & 2 ? 1 : -1, 0), up = vec3_make(0, 0, 1);
+            vec3 normal = k == 3 ? vec3_unit(vec3_make(d, 0, 1)) : up;
+            group_contact *c = &w.contacts[little_contact(&w, block, floor, at, normal)];
+            c->pressed = true, c->point.gap = k == 3 ? e : 0;
+        }
+        w.motions[block].velocity.linear = vec3_make(3, 4, 0);
+        project_result p;
+        assert_int_equal(project_positions(&w.g, &w.scratch, w.x, &p, NULL), ABUT_OK);
+        double moved = vec3_length(w.x[block].linear) + vec3_length(w.x[block].angular);
+        bool seen = d > 1e-4;
+        assert_true(moved <= (seen ? 3 * e / d : 1e2 * e));
+        assert_true(p.remaining <= (seen ? 1e-3 * e : e));
+        assert_int_equal(project_velocities(&w.g, &w.scratch, w.x, &p, NULL), ABUT_OK);
+        assert_close(w.x[block].linear.y, 4, 1e-9);
+        if (!seen) assert_close(w.x[block].linear.x, 3, 4 * d);
+        assert_true(fabs(w.x[block].linear.z) <= 4 * d);
+        little_close(&w);
+    }
+}
+
 /* Projection: quadratic convergence from a large error; least movement: a light body yields to a heavy one.
  */
 static void projection_is_newton_in_the_metric_of_masses(void **state) {
@@ -352,6 +384,7 @@ int main(void) {
         cmocka_unit_test(slightly_open_loop),
         cmocka_unit_test(screw_under_gravity),
         cmocka_unit_test(cardan_joint),
+        cmocka_unit_test(nearly_dependent_rows_move_nothing_aside),
         cmocka_unit_test(projection_is_newton_in_the_metric_of_masses),
         cmocka_unit_test(contradicting_hinges_are_named),
         cmocka_unit_test(anchors_hold),
