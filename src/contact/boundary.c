@@ -216,7 +216,9 @@ static void try_vertex(search *q, const side *u, int32_t vertex, const side *w, 
     abut_feature mine = {ABUT_FEATURE_VERTEX, vertex}, other = {ABUT_FEATURE_FACE, face};
     vec3 n = mat3_mul_vec(w->r, f->plane.n);
     gather_point p = {.at = vec3_axpy(to_world(w, x), -gap / 2, n), .normal = n, .gap = gap, .vertex = -1};
-    if (inside) p.vertex = 2 * vertex + q->turned, p.way = sqrt(gap * gap + beyond * beyond);
+    /* one that stands on a face is not inside, whatever rounding says of it behind the others */
+    bool on = !inside && gap <= q->slack && beyond == 0;
+    if (inside || on) p.vertex = 2 * vertex + q->turned, p.way = on ? 0 : sqrt(gap * gap + beyond * beyond);
     p.id = q->turned ? manifold_id(other, mine) : manifold_id(mine, other);
     if (q->turned) p.normal = vec3_neg(n);
     gather_add(q->found, p);

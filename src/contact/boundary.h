@@ -69,8 +69,8 @@ typedef struct gather_point {
     vec3 at, normal; /* world */
     double gap;
     uint64_t id;
-    int32_t vertex; /* of a vertex inside the other solid: 2 v + side, of which only the shortest way out
-                       counts; otherwise -1 */
+    int32_t vertex; /* of a vertex on or inside the other solid: 2 v + side, of which only the shortest way
+                       out counts; otherwise -1 */
     double way;     /* out: to the face, or to the reflex edge where two of them meet */
 } gather_point;
 typedef struct gather {

@@ -164,7 +164,7 @@ static void begin_step(live *w, double dt) {
     for (int i = 0; i < w->bodies; i++) w->movable[i + 1] = w->body[i].movable && !w->rests[i].asleep;
     memcpy(w->starts, w->motions, (size_t)w->bodies * sizeof *w->starts);
     memset(w->hinge_force, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_force);
-    memset(w->hinge_side, 0, (size_t)w->model->hinge_count + 1);
+    memset(w->hinge_side, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_side);
 }
 
 static void load_bodies(live *w) {

@@ -303,7 +303,7 @@ struct live_work {
     int_array bouncing;             /* contacts with restitution */
     ARRAY(live_hinge_row) rows;     /* of hinges of islands that are not direct */
     double *hinge_force;            /* by hinge: the largest in this step */
-    int8_t *hinge_side;             /* by hinge: the limit that pushed in this step, -1, 0, +1 */
+    int32_t *hinge_side;            /* by hinge: the limit that pushed in this step, -1, 0, +1 */
     int32_t *local_of;              /* by body, for direct islands */
     double joint_rate, direct_rate; /* 1/s: how fast errors of hinges and overlaps of direct islands go */
     int_array loose_hinges;         /* hinges of islands that are not direct */

@@ -1,9 +1,15 @@
 /* Bodies that moved where no contact awaited them.  Pairs are looked at as far ahead as their motion at the
  * start of the step takes them; what is hit within the step goes elsewhere, and what is very fast is believed
  * only so far (live_narrow.c).  Such bodies are stopped where they first touch another on their way; their
- * velocity stays, and the next step meets the contact. */
+ * velocity stays, and the next step meets the contact.
+ *
+ * A pair that has contacts was kept apart by the solver at their points; where the two moved farther against
+ * each other than points are believed, other features may have met: there they are put back to where they
+ * overlap no deeper than the points know. */
 #include "contact/cast.h"
 #include "sim/live.h"
+
+enum { HALVINGS = 8 };
 
 typedef struct sweeper {
     live *w;
@@ -12,6 +18,7 @@ typedef struct sweeper {
     cast_sweep sweep;
     box end;      /* about the body where it is now */
     double first; /* time of the first touch, 0 .. 1 of the step */
+    int other;    /* with whom */
 } sweeper;
 
 static const collider *collider_of(const live *w, int body) { return w->colliders[w->shape_of[body]]; }
@@ -22,20 +29,22 @@ static cast_sweep sweep_of(const live *w, int body) {
                         center};
 }
 
-/* Pairs with a contact in this step were kept apart by the solver. */
-static bool has_contact(const live *w, int a, int b) {
-    int64_t low = 0, high = w->seen.count;
+/* The contacts of a pair in this step: the first of them, or NULL. */
+static const live_contact *contacts_of(const live *w, int a, int b, int64_t *count) {
+    int64_t low = 0, high = w->contacts.count;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        const live_seen *s = &w->seen.data[middle];
-        if (s->a < a || (s->a == a && s->b < b))
+        const live_contact *c = &w->contacts.data[middle];
+        if (c->a < a || (c->a == a && c->b < b))
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == w->seen.count) return false;
-    const live_seen *s = &w->seen.data[low];
-    return s->a == a && s->b == b && s->contacts > 0;
+    *count = 0;
+    if (low == w->contacts.count) return NULL;
+    const live_contact *first = &w->contacts.data[low];
+    while (low + *count < w->contacts.count && first[*count].a == a && first[*count].b == b) ++*count;
+    return *count ? first : NULL;
 }
 
 /* Whether the balls about two bodies meet where they are now. */
@@ -44,20 +53,66 @@ static bool may_overlap(const live *w, int a, int b) {
     return !(vec3_length2(vec3_sub(w->motions[a].center, w->motions[b].center)) > r * r);
 }
 
-/* Whether two bodies overlap where they are now by more than the reach, beyond which contacts push. */
-static bool overlaps_now(const sweeper *s, int other) {
-    const live *w = s->w;
+/* The least gap of two colliders, no farther than the reach. */
+static double least_gap(const live *w, int a, pose at_a, int b, pose at_b) {
     manifold found[COLLIDER_ROOM];
     manifold_config config = manifold_default_config();
+    double least = w->reach;
+    int n = collider_collide(collider_of(w, a), at_a, collider_of(w, b), at_b, &config, NULL, 0, found,
+                             COLLIDER_ROOM);
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < found[k].count; i++) least = fmin(least, found[k].points[i].gap);
+    return least;
+}
+
+/* Whether two bodies overlap where they are now by more than half the reach. */
+static bool overlaps_now(const sweeper *s, int other) {
+    const live *w = s->w;
     if (w->body[other].bounded &&
         !box_overlap(s->end, collider_bounds(collider_of(w, other), live_pose(w, other))))
         return false;
-    int n = collider_collide(collider_of(w, s->body), live_pose(w, s->body), collider_of(w, other),
-                             live_pose(w, other), &config, NULL, 0, found, COLLIDER_ROOM);
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < found[k].count; i++)
-            if (found[k].points[i].gap < -0.5 * w->reach) return true;
-    return false;
+    return least_gap(w, s->body, live_pose(w, s->body), other, live_pose(w, other)) < -0.5 * w->reach;
+}
+
+/* ---- pairs with contacts */
+
+/* Whether any point of the two may have moved farther against the other body than contact points are
+ * believed. */
+static bool went_far(const live *w, int a, int b) {
+    const live_velocity *x = &w->moved[a + 1], *y = &w->moved[b + 1];
+    double radius = fmin(w->radii[a], w->radii[b]);
+    double way = vec3_length(live_vec3(x->v - y->v)) + vec3_length(live_vec3(x->w - y->w)) * radius;
+    return way > 0.25 * w->size;
+}
+
+/* The deepest overlap that the contacts know of, where the step began or now. */
+static double known_gap(const live *w, const live_contact *c, int64_t count) {
+    double least = 0;
+    for (int64_t k = 0; k < count; k++)
+        for (int i = 0; i < c[k].count; i++) {
+            const live_point *p = &c[k].points[i];
+            least = fmin(least, fmin(p->gap, p->gap + live_moved_gap(w, &c[k], p)));
+        }
+    return least;
+}
+
+/* The first touch; of several at once that with the lowest number, in whatever order the tree gives them. */
+static void note(sweeper *s, double t, int other) {
+    if (t < s->first || (t == s->first && other < s->other)) s->first = t, s->other = other;
+}
+
+/* The last time at which the pair overlaps no deeper than its contacts know, by bisection. */
+static void put_back(sweeper *s, int other, const live_contact *c, int64_t count) {
+    const live *w = s->w;
+    double allowed = known_gap(w, c, count) - 0.5 * w->reach, low = 0, high = 1;
+    if (least_gap(w, s->body, live_pose(w, s->body), other, live_pose(w, other)) >= allowed) return;
+    cast_sweep theirs = sweep_of(w, other);
+    for (int i = 0; i < HALVINGS; i++) {
+        double t = (low + high) / 2;
+        pose at = cast_sweep_pose(&s->sweep, t), there = cast_sweep_pose(&theirs, t);
+        *(least_gap(w, s->body, at, other, there) >= allowed ? &low : &high) = t;
+    }
+    note(s, low, other);
 }
 
 static bool visit(void *user, int32_t other) {
@@ -65,28 +120,41 @@ static bool visit(void *user, int32_t other) {
     live *w = s->w;
     int a = s->body < other ? s->body : other, b = s->body < other ? other : s->body;
     if (other == s->body || (!s->far && !may_overlap(w, a, b))) return true;
-    if (w->shape_of[other] < 0 || !live_may_touch(w, a, b) || has_contact(w, a, b)) return true;
+    if (w->shape_of[other] < 0 || !live_may_touch(w, a, b)) return true;
+    int64_t count;
+    const live_contact *known = contacts_of(w, a, b, &count);
+    if (known) {
+        if (went_far(w, a, b)) put_back(s, other, known, count);
+        return true;
+    }
     if (!s->far && !overlaps_now(s, other)) return true;
     cast_sweep theirs = sweep_of(w, other);
     abut_convex_cache cache = {0};
     cast_hit h = {0};
     if (cast_toi(collider_of(w, s->body), &s->sweep, collider_of(w, other), &theirs, 0.25 * w->reach, &cache,
                  &h) &&
-        h.t > 0 && h.t < s->first)
-        s->first = h.t;
+        h.t > 0)
+        note(s, h.t, other);
     return true;
 }
 
+static void put_at(live *w, int body, const cast_sweep *sweep, double t) {
+    pose p = cast_sweep_pose(sweep, t);
+    w->motions[body].rotation = p.rotation;
+    w->motions[body].center = vec3_add(p.position, quat_rotate(p.rotation, w->body[body].center));
+}
+
+/* Both bodies go back to when they touched: one that went on alone might end within the other. */
 static void stop(live *w, int body, bool far, double astray) {
     const collider *c = collider_of(w, body);
-    sweeper s = {w, body, far, sweep_of(w, body), collider_bounds(c, live_pose(w, body)), 1};
+    sweeper s = {w, body, far, sweep_of(w, body), collider_bounds(c, live_pose(w, body)), 1, -1};
     box b = far ? box_union(collider_bounds(c, s.sweep.from), s.end) : s.end;
     for (int64_t k = 0; k < w->unbounded.count; k++) visit(&s, w->unbounded.data[k]);
     bvh_query(&w->tree, box_grow(b, w->reach + astray), visit, &s);
     if (s.first >= 1) return;
-    pose p = cast_sweep_pose(&s.sweep, s.first);
-    w->motions[body].rotation = p.rotation;
-    w->motions[body].center = vec3_add(p.position, quat_rotate(p.rotation, w->body[body].center));
+    put_at(w, body, &s.sweep, s.first);
+    cast_sweep theirs = sweep_of(w, s.other);
+    if (w->movable[s.other + 1]) put_at(w, s.other, &theirs, s.first);
 }
 
 /* How far a body is from where it was expected, no point of it farther. */
