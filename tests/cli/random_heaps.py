@@ -7,8 +7,8 @@ The promise is the audit's, which looks at all pairs with the regions and the in
 contacts: no overlap beyond epsilon, energy and momentum balanced.  The seeds of SEEDS are scenes that went wrong once
 (edges that pass through being parallel, rims over edges, bodies pushed out of one another into a third); FIRST and
 COUNT try others.  With --live the live clock runs such scenes, the first sixty, and the promise is that of its audit: no overlap of
-more than a twentieth of the smallest body, energy, momentum.  That clock keeps it in 95 of 100 of them (docs/live-clock.md),
-and which ones break it changes with any rounding; so one in ten may.
+more than a twentieth of the smallest body, energy, momentum.  Its bits are the same everywhere, and so are the heaps that
+keep it: all but those of LIVE_BROKEN.
 """
 import random
 import subprocess
@@ -18,6 +18,7 @@ from pathlib import Path
 
 SEEDS = [0, 5, 6, 7, 9, 10, 12, 29, 37, 39, 43, 159, 342, 461, 1005, 1030, 1096, 1110, 1137, 1207, 1250]
 LIVE_SEEDS = range(60)
+LIVE_BROKEN = {53}  # two L-shaped prisms hooked into each other, with no vertex of one in the other: an overlap not seen
 SHAPES = [
     "solid.box{0.4,0.3,0.2}", "solid.box{0.2,0.2,0.2}", "sphere{0.15}", "capsule{0.08,0.2}", "cylinder{0.12,0.25}",
     "ellipsoid{0.2,0.15,0.1}", "solid.tetrahedron{0.4}",
@@ -71,10 +72,10 @@ def main():
             path.write_text(scene(seed))
             run = subprocess.run([abut, "run", str(path), *mode, "--strict", "-q"], capture_output=True, text=True)
             if run.returncode != 0:
-                failed += 1
+                failed += not (live and seed in LIVE_BROKEN)
                 print(f"seed {seed}: exit {run.returncode}: {run.stderr.strip()}")
     print(f"{len(seeds)} heaps, {failed} failed")
-    return 1 if failed > (len(seeds) // 10 if live else 0) else 0
+    return 1 if failed else 0
 
 
 sys.exit(main())

@@ -1,0 +1,78 @@
+/* A heap of hulls in a bin, from the fall to rest: where energy comes from, and what is left of it.
+ *
+ * With restitution 0 nothing gives energy but the removal of overlap.  A sub-step removes the part rate h of
+ * an overlap, with damping 10 and 0.14 cycles a sub-step (live.c)  w / (20 + w) = 0.042, w = 2 pi 0.14;  a
+ * step of four 0.16 of it.  Where all layers of a heap of L layers open by d, it is lifted by L d / 2 on the
+ * average:  a step gains at most  0.16 W L / 2 d,  W the weight and d the mean overlap of what pushes. */
+#include "live_trial.h"
+#include "sim/live.h"
+
+enum { HULLS = 60, POINTS = 16, STEPS = 600, SEEDS = 4, LAYERS = 8 };
+#define MASS    500.0
+#define REMOVED 0.16
+
+static void fill_bin(trial *t, uint64_t seed, abut_solid *solids[HULLS]) {
+    const vec3 walls[5] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
+    begin(t);
+    for (int i = 0; i < 5; i++)
+        add(t, abut_shape_halfspace(walls[i], i == 0 ? 0 : -1.5), 0, 0, 0)->fixed = true;
+    for (int i = 0; i < HULLS; i++) {
+        vec3 points[POINTS];
+        for (int k = 0; k < POINTS; k++) {
+            vec3 u = support_direction(&seed);
+            points[k] = vec3_scale(u, 0.5 * random_range(&seed, 0.9, 1.1));
+        }
+        assert_int_equal(abut_solid_hull(NULL, points, POINTS, &solids[i], NULL), ABUT_OK);
+        add(t, abut_shape_solid(solids[i]), i % 2 * 1.2 - 0.6, i / 2 % 2 * 1.2 - 0.6, 1 + 1.2 * (i / 4))
+            ->mass = MASS;
+    }
+}
+
+static double energy(const trial *t) {
+    abut_energy e = abut_sim_energy(t->run);
+    return e.kinetic + e.potential;
+}
+
+/* The mean of the deepest overlaps of all manifolds that push, where the last step began. */
+static double mean_overlap(const trial *t) {
+    const live_contact_array *list = &t->run->live->contacts;
+    double sum = 0;
+    int count = 0;
+    for (int64_t i = 0; i < list->count; i++) {
+        const live_contact *c = &list->data[i];
+        double least = INFINITY;
+        for (int k = 0; k < c->count; k++) least = fmin(least, c->points[k].gap);
+        if (!(c->flags & LIVE_TOUCHING)) continue;
+        sum += fmax(-least, 0), count++;
+    }
+    return count ? sum / count : 0;
+}
+
+static void test_energy_of_heap(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        trial t;
+        abut_solid *solids[HULLS];
+        fill_bin(&t, seed, solids);
+        start(&t);
+        double first = energy(&t), last = first, weight = HULLS * MASS * 9.81;
+        for (int i = 0; i < STEPS; i++) {
+            steps(&t, 1);
+            double gained = energy(&t) - last, most = REMOVED * weight * LAYERS / 2 * mean_overlap(&t);
+            if (gained > most + 1e-12 * first)
+                fail_msg("seed %d, step %d: %g J gained, at most %g", (int)seed, i, gained, most);
+            double kinetic = abut_sim_energy(t.run).kinetic;
+            /* a hull that slips to a new place may fall by a millimetre */
+            if (i >= STEPS - 60 && kinetic > 1e-3 * MASS * 9.81)
+                fail_msg("seed %d, step %d: moves with %g J", (int)seed, i, kinetic);
+            last += gained;
+        }
+        finish(&t);
+        for (int i = 0; i < HULLS; i++) abut_solid_free(NULL, solids[i]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy_of_heap)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
