@@ -1,6 +1,7 @@
 /* `abut COMMAND ...`: finds the command in the list and calls it. */
 #include "cli.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -57,19 +58,30 @@ static int help(const char *name) {
     return EXIT_DONE;
 }
 
-int main(int argc, char **argv) {
-    signal(SIGPIPE, SIG_IGN); /* `abut ... | head` ends with a failed write, not with a signal */
+static int version(void) {
+    printf("abut %s\n", abut_version());
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv) {
     if (argc < 2) {
         print_help(stderr);
         return EXIT_WRONG;
     }
     const char *name = argv[1];
-    if (strcmp(name, "--version") == 0) {
-        printf("abut %s\n", abut_version());
-        return EXIT_DONE;
-    }
+    if (strcmp(name, "--version") == 0) return version();
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help(argc > 2 ? argv[2] : NULL);
     const command *c = find(name);
     return c ? c->run(argc - 2, argv + 2) : unknown(name);
+}
+
+/* What could not be written is no success; but a reader that has seen enough, as `head`, needs no words. */
+int main(int argc, char **argv) {
+    signal(SIGPIPE, SIG_IGN); /* `abut ... | head` ends with a failed write, not with a signal */
+    int status = run(argc, argv);
+    errno = 0;
+    if (status != EXIT_DONE || (fflush(stdout) == 0 && !ferror(stdout))) return status;
+    if (errno == EPIPE || errno == 0) return EXIT_WRONG;
+    return cli_complain("the output could not be written: %s", strerror(errno));
 }

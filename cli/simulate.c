@@ -227,11 +227,11 @@ int simulation_run(simulation *s, bool strict, bool json) {
     }
     sigaction(SIGINT, &old, NULL);
     if (progress && shown > 0) fprintf(stderr, "\r%78s\r", "");
-    int exit_status = status == ABUT_OK ? EXIT_DONE : report(s, &error);
     const char *word = status == ABUT_OK && !interrupted ? "completed" : "stopped";
     double wall = now() - started;
-    if (s->recorder && abut_recorder_finish(s->recorder, s->run, word, wall, &error) != ABUT_OK)
-        exit_status = cli_error(&error);
+    abut_error written = {0}; /* a recording that fails ends the run: then it is what there is to say */
+    bool failed = s->recorder && abut_recorder_finish(s->recorder, s->run, word, wall, &written) != ABUT_OK;
+    int exit_status = failed ? cli_error(&written) : status == ABUT_OK ? EXIT_DONE : report(s, &error);
     int printed = json ? print_json(s, word, wall) : s->quiet ? EXIT_DONE : print_table(s, word, wall);
     if (printed != EXIT_DONE) return printed;
     if (exit_status == EXIT_DONE && strict && !abut_sim_audit(s->run).promises_kept) {

@@ -41,7 +41,7 @@ struct abut_recorder {
     double last_snapshot, last_commit;
     bool (*watch)(void *user, const abut_event *event);
     void *watch_user;
-    abut_error failure; /* of a hook, told by the next frame */
+    abut_error failure; /* the first one: nothing is written after it */
     bool has_failed;
     ARRAY(double) motions, border;
     ARRAY(char) block;
@@ -231,6 +231,15 @@ static abut_recorder *new_recorder(const abut_context *context, const abut_recor
     return r;
 }
 
+/* A run holds the lock of its recording but for moments between its transactions. */
+static bool is_being_written(const char *path) {
+    sqlite3 *db = NULL;
+    bool busy = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+                sqlite3_exec(db, "BEGIN IMMEDIATE; ROLLBACK", NULL, NULL, NULL) == SQLITE_BUSY;
+    sqlite3_close(db);
+    return busy;
+}
+
 /* An older recording of that name is removed; anything else is not ours to remove, as a scene given by
  * mistake. */
 static abut_status make_room(const char *path, abut_error *error) {
@@ -246,6 +255,9 @@ static abut_status make_room(const char *path, abut_error *error) {
     if (!is_file || (about.st_size > 0 && (read < sizeof magic || memcmp(head, magic, sizeof magic) != 0)))
         return fail_at(error, ABUT_INVALID, path, 0,
                        "is there already, and is no recording; give another name, or remove it");
+    if (is_being_written(path))
+        return fail_at(error, ABUT_INVALID, path, 0,
+                       "is being written by another run; give another name, or wait for its end");
     snprintf(journal, sizeof journal, "%s-journal", path);
     if (remove(path) == 0) remove(journal);
     return ABUT_OK;
@@ -472,11 +484,12 @@ static abut_status write_snapshot(abut_recorder *r, const abut_sim *run, abut_er
     return step(r, INSERT_SNAPSHOT, error);
 }
 
-abut_status abut_recorder_frame(abut_recorder *r, abut_sim *run, abut_error *error) {
-    if (r->has_failed) {
-        if (error) *error = r->failure;
-        return r->failure.status;
-    }
+static abut_status tell_failure(const abut_recorder *r, abut_error *error) {
+    if (error) *error = r->failure;
+    return r->failure.status;
+}
+
+static abut_status record_frame(abut_recorder *r, abut_sim *run, abut_error *error) {
     const abut_contact *contacts;
     int contact_count = abut_sim_contacts(run, &contacts);
     abut_status status = contact_count < 0 ? fail_memory(error) : ABUT_OK;
@@ -495,8 +508,14 @@ abut_status abut_recorder_frame(abut_recorder *r, abut_sim *run, abut_error *err
     return status;
 }
 
+abut_status abut_recorder_frame(abut_recorder *r, abut_sim *run, abut_error *error) {
+    if (!r->has_failed) r->has_failed = record_frame(r, run, &r->failure) != ABUT_OK;
+    return r->has_failed ? tell_failure(r, error) : ABUT_OK;
+}
+
 abut_status abut_recorder_finish(abut_recorder *r, const abut_sim *run, const char *status_word,
                                  double wall_seconds, abut_error *error) {
+    if (r->has_failed) return tell_failure(r, error);
     abut_audit a = abut_sim_audit(run);
     int64_t frame = r->next_frame;
     abut_status status = ABUT_OK;
