@@ -448,7 +448,7 @@ export class App {
       this.details.replaceChildren(same ? contactDetails(head, same, actions) : h("p", {}, "this contact is open now"));
     } else if (this.selectedEvent) this.details.replaceChildren(eventDetails(head, this.selectedEvent, this.regionsAtEvent, actions));
     else if (this.selectedBody >= 0) this.details.replaceChildren(bodyDetails(head, this.selectedBody, this.frame, this.contacts, actions));
-    else this.details.replaceChildren(overviewDetails(head, this.contacts, actions));
+    else this.details.replaceChildren(overviewDetails(head, this.motion!.along || this.motion!.contacts(this.shownFrame) ? this.contacts : null, actions));
   }
   private selectContact(contact: Contact) {
     this.selectedContact = contact;
@@ -534,7 +534,7 @@ export class App {
     if (s.points) items.push([DIMENSION_COLORS[0], count(s.points, "point"), "dot"]);
     if (s.friction) for (const state of new Set(this.contacts.map((c) => c.state))) if (state) items.push([STATE_COLORS[state], state, "ring"]);
     if (s.pressure) items.push([PRESSURE_COLOR, "centre of pressure", "dot"]);
-    if (s.normals) items.push([NORMAL_COLOR, "normal", "arrow"]);
+    if (s.normals || (this.selectedEvent && size(this.selectedEvent.normal) > 0)) items.push([NORMAL_COLOR, "normal", "arrow"]);
     if (s.forces) {
       const length = 0.1 * this.overlay.size, newtons = length / this.overlay.metresPerNewton, decade = 10 ** Math.floor(Math.log10(newtons));
       items.push([FORCE_COLOR, `force, ${num(decade, 2)} N is ${num(decade * this.overlay.metresPerNewton, 3)} m`, "arrow"]);

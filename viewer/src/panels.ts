@@ -177,14 +177,15 @@ export function eventDetails(head: Head, e: AbutEvent, regions: Contact[] | null
     ...(own.length ? [h("h4", {}, own[0].frame === -2 ? "Region of the instant" : "Region just after"), ...own.map((c) => contactLine(head, c, actions))] : []));
 }
 
-export function overviewDetails(head: Head, contacts: Contact[], actions: DetailActions): HTMLElement {
+// `contacts` null: they come when the picture rests.
+export function overviewDetails(head: Head, contacts: Contact[] | null, actions: DetailActions): HTMLElement {
   const audit = head.audit ?? {}, rows: [string, string][] = [];
   const name = (key: string) => key.replace(/_(m|s|relative)$/, (_, u: string) => (u === "relative" ? " (relative)" : ` (${u})`)).replace(/_/g, " ");
   for (const [key, value] of Object.entries(audit)) rows.push([name(key), typeof value === "number" ? num(value, 4) : value === true ? "yes" : value === false ? "no" : String(value)]);
   return h("section", { id: "details-overview" }, h("h3", {}, head.title || head.scene),
-    table([["scene", head.scene], ["clock", head.mode], ["status", head.status], ["bodies", String(head.bodies.length)],
-      ...(head.live ? [] : [["frames", String(head.frames)] as [string, string], ["touching distance", `${num(head.touching ?? 0, 3)}\u00a0m`] as [string, string]])]),
+    table([["scene", head.scene], ["clock", head.mode], ["bodies", String(head.bodies.length)],
+      ...(head.live ? [] : [["status", head.status] as [string, string], ["frames", String(head.frames)] as [string, string], ["touching distance", `${num(head.touching ?? 0, 3)}\u00a0m`] as [string, string]])]),
     ...(rows.length && !head.live ? [h("h4", {}, "Audit"), table(rows)] : []),
-    h("h4", {}, `Contacts now (${contacts.length})`), ...contacts.slice(0, 30).map((c) => contactLine(head, c, actions)),
+    ...(contacts ? [h("h4", {}, `Contacts now (${contacts.length})`), ...contacts.slice(0, 30).map((c) => contactLine(head, c, actions))] : [h("h4", {}, "Contacts"), h("p", { class: "dim" }, "shown when the picture rests")]),
     ...(head.source ? [h("details", { class: "source" }, h("summary", {}, "Scene file"), h("pre", {}, head.source))] : []));
 }

@@ -50,6 +50,9 @@ function nearest(times: ArrayLike<number>, t: number): number {
   return low;
 }
 
+// A number for an axis, where six letters have room: 5e6, not 5000000.
+const short = (x: number) => (Math.abs(x) >= 1e5 ? x.toExponential(1).replace(".0", "").replace("e+", "e").replace("-", "\u2212") : num(x, 4));
+
 class Plot {
   readonly element = h("div", { class: "plot" });
   private chart: uPlot | null = null;
@@ -80,7 +83,7 @@ class Plot {
       cursor: { drag: { x: false, y: false }, points: { size: 5 } },
       axes: [
         { stroke: ink, grid, ticks: grid, size: 24, font: "11px system-ui", values: (_, v) => v.map((x, i) => num(x, 5) + (i === v.length - 1 ? " s" : "")) },
-        { stroke: ink, grid, ticks: grid, size: 58, font: "11px system-ui", values: (_, v) => v.map((x) => num(x, 4)) },
+        { stroke: ink, grid, ticks: grid, size: 58, font: "11px system-ui", values: (_, v) => v.map((x) => short(x)) },
       ],
       series: [
         { label: "t", class: "legend-time", value: (_, v) => (v == null ? "" : `${num(v, 6)} s`) },

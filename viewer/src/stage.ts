@@ -25,6 +25,12 @@ interface Group {
 // Seen from outside only, and without borders of patches: these may be drawn as one mesh.
 const isClosed = (s: Shape) => !s.inside && !s.open && !s.patches;
 
+function isFlat(s: Shape): boolean {
+  if (!s.faces.boundingBox) s.faces.computeBoundingBox();
+  const size = s.faces.boundingBox!.getSize(new THREE.Vector3()).toArray().sort((a, b) => a - b);
+  return size[0] < 0.1 * size[2];
+}
+
 export interface Pick {
   body: number;
   point: THREE.Vector3;
@@ -56,6 +62,7 @@ function makeCanvas(): { canvas: HTMLCanvasElement; gl: WebGL2RenderingContext; 
 }
 
 const MANY = 300; // bodies
+const HEIGHTS = [0.48, 0.9, 1.6, 3]; // of the eye, beside 1.2 across
 const PLAIN_FROM = 30; // bodies: where the processor draws, each takes it a millisecond unless all are one mesh
 
 export class Stage {
@@ -75,6 +82,7 @@ export class Stage {
   center = new THREE.Vector3();
   bodySize = 1; // radius of half of the moving bodies
   private balls: [THREE.Vector3, number][] = []; // around the bodies
+  private radii: number[] = []; // of all bodies
   followed = -1;
   drawn = 0; // frames rendered
   private groups: Group[] = [];
@@ -338,6 +346,7 @@ export class Stage {
   private measure(bodies: Body[], shapes: Shape[], frames: Numbers[]) {
     const box = new THREE.Box3(), n = this.head!.numbers;
     this.balls = [];
+    this.radii = bodies.map((b) => shapes[b.geometry]?.radius ?? 0);
     const addAt = (i: number, first: Numbers) => {
       const shape = shapes[bodies[i].geometry];
       if (!shape || shape.plane) return;
@@ -350,8 +359,9 @@ export class Stage {
     bodies.forEach((b, i) => !b.fixed && add(i));
     const moving = box.isEmpty() ? 0 : box.getSize(new THREE.Vector3()).length();
     bodies.forEach((b, i) => {
-      const radius = shapes[b.geometry]?.radius ?? 0;
-      if (b.fixed && (moving === 0 || radius < 4 * moving)) add(i);
+      const shape = shapes[b.geometry], radius = shape?.radius ?? 0;
+      // of what is much larger a table is left out, of which the part under the bodies is enough, and a bowl is not
+      if (b.fixed && (moving === 0 || radius < (shape && isFlat(shape) ? 4 : 12) * moving)) add(i);
     });
     if (box.isEmpty()) box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1)), this.balls.push([new THREE.Vector3(), 1]);
     const sizes = bodies.flatMap((b) => (!b.fixed && shapes[b.geometry] ? [shapes[b.geometry].radius] : [])).sort((a, b) => a - b);
@@ -383,14 +393,54 @@ export class Stage {
       if (camera.field_of_view) this.camera.fov = camera.field_of_view;
       this.camera.updateProjectionMatrix();
       this.controls.update();
+      this.stepBack();
     } else this.fit();
     this.invalidate();
   }
+  // A scene's camera is made for a picture of some shape; in another one, as on a phone, it goes back until it sees what moves.
+  private stepBack() {
+    const { camera } = this, { target } = this.controls, from = camera.position.clone().sub(target), frustum = new THREE.Frustum();
+    const moving = this.head!.bodies.flatMap((b, i) => (b.fixed || this.slotOf[i] < 0 ? [] : [new THREE.Sphere(this.centerOf(i), 0.7 * this.radii[i])]));
+    const sees = (ball: THREE.Sphere) => frustum.planes.slice(0, 4).every((p) => p.distanceToPoint(ball.center) >= ball.radius); // the sides
+    for (let factor = 1; factor < 4; factor *= 1.08) {
+      camera.position.copy(target).addScaledVector(from, factor);
+      camera.updateMatrixWorld();
+      frustum.setFromProjectionMatrix(new THREE.Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse));
+      if (moving.every(sees)) return;
+    }
+    camera.position.copy(target).add(from); // far more than the scene wants to show
+  }
 
-  // Everything in the picture, seen a little from above: in the axes of the camera the balls around the bodies fill the angle of view.
-  // The sides of the view are planes through the eye, so each is moved to where it touches the outermost ball.
+  // Everything in the picture, seen a little from above, or from as far above as is needed to see what moves; what hides it all the same,
+  // as the wall of a bowl does, belongs to the picture.
   fit() {
-    const back = new THREE.Vector3(0.62, -1, 0.48).normalize(), right = new THREE.Vector3(1, 0.62, 0).normalize(), up = back.clone().cross(right);
+    const known = this.balls.length;
+    for (const once of [true, false]) {
+      for (const height of HEIGHTS) {
+        this.fitFrom(height);
+        if (!this.hiding().length) return;
+      }
+      this.fitFrom(HEIGHTS[0]);
+      if (once) for (const body of this.hiding()) this.balls.push([this.centerOf(body), this.radii[body]]);
+    }
+    if (this.balls.length > known) this.fitFrom(HEIGHTS[2]);
+  }
+  // Fixed bodies between the eye and the middle of most of what moves.
+  private hiding(): number[] {
+    const faces = this.groups.filter((g) => !g.shape.inside).map((g) => g.faces), eye = this.camera.position, hiding: number[] = [];
+    const moving = this.head!.bodies.flatMap((b, i) => (b.fixed || this.slotOf[i] < 0 ? [] : [i])).slice(0, 12);
+    for (const f of faces) f.boundingSphere = null;
+    for (const body of moving) {
+      const center = this.centerOf(body), way = center.sub(eye), caster = new THREE.Raycaster(eye, way.clone().normalize(), 0, Math.max(0, way.length() - this.radii[body]));
+      const hit = caster.intersectObjects<THREE.Object3D>(faces, false).find((h) => this.head!.bodies[this.bodyOf(h)].fixed);
+      if (hit) hiding.push(this.bodyOf(hit));
+    }
+    return 2 * hiding.length > moving.length ? [...new Set(hiding)] : [];
+  }
+  // In the axes of the camera the balls around the bodies fill the angle of view. The sides of the view are planes through the eye, so
+  // each is moved to where it touches the outermost ball.
+  private fitFrom(height: number) {
+    const back = new THREE.Vector3(0.62, -1, height).normalize(), right = new THREE.Vector3(1, 0.62, 0).normalize(), up = back.clone().cross(right);
     const tanUp = Math.tan((this.camera.fov * Math.PI) / 360) * 0.9, tanRight = tanUp * this.camera.aspect;
     const edge = (axis: THREE.Vector3, tan: number) => {
       let least = Infinity, most = -Infinity;
@@ -482,6 +532,7 @@ export class Stage {
     this.sky.groundColor.set(c.ground);
     this.sky.intensity = name === "dark" ? 1.5 : 1.7;
     this.sun.intensity = name === "dark" ? 2.2 : 1.7;
+    this.sun.shadow.intensity = name === "dark" ? 0.65 : 0.9; // the ground under a body is not black
     for (const material of [this.edgeMaterial, this.ballMaterial]) material.color.set(c.edge);
     this.patchMaterial.color.set(c.patch);
     this.edgeMaterial.opacity = c.edgeOpacity;
