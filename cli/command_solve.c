@@ -97,6 +97,8 @@ typedef struct answer {
     double *z, *w;
     uint8_t *state;
     bool *determined;
+    int *group, groups; /* of a row that is determined only with others, or -1 */
+    bool *sums;         /* of a group: whether its sum is */
 } answer;
 
 static const char *status_word(abut_status status) {
@@ -126,6 +128,25 @@ static json_t *json_residual(const problem_file *p, const double *z) {
     return list;
 }
 
+static double sum_of(const problem_file *p, const answer *a, int g) {
+    double sum = 0;
+    for (int i = 0; i < p->size; i++) sum += a->group[i] == g ? a->z[i] : 0;
+    return sum;
+}
+
+/* [{"rows": [...], "sum": s, "sum_determined": true}, ...] */
+static json_t *json_groups(const problem_file *p, const answer *a) {
+    json_t *list = json_array();
+    for (int g = 0; g < a->groups; g++) {
+        json_t *rows = json_array();
+        for (int i = 0; i < p->size; i++)
+            if (a->group[i] == g) json_array_append_new(rows, json_integer(i));
+        json_array_append_new(list, json_pack("{s:o, s:f, s:b}", "rows", rows, "sum", sum_of(p, a, g),
+                                              "sum_determined", a->sums[g]));
+    }
+    return list;
+}
+
 static int print_json(const problem_file *p, const answer *a, abut_lcp_method method) {
     const abut_lcp_result *r = &a->result;
     bool infeasible = r->status == ABUT_INFEASIBLE;
@@ -139,6 +160,7 @@ static int print_json(const problem_file *p, const answer *a, abut_lcp_method me
     for (int i = 0; i < p->size && r->status == ABUT_OK; i++)
         json_array_append_new(determined, json_boolean(a->determined[i]));
     json_object_set_new(document, "determined", determined);
+    json_object_set_new(document, "groups", json_groups(p, a));
     return cli_print_json(document);
 }
 
@@ -155,6 +177,15 @@ static void print_table(const problem_file *p, const answer *a, abut_lcp_method 
     for (int i = 0; i < p->size; i++)
         printf("%5d %24.17g %24.17g  %s%s\n", i, a->z[i], a->w[i], places[a->state[i] % 3],
                r->status == ABUT_OK && !a->determined[i] ? ", not determined" : "");
+    for (int g = 0; g < a->groups; g++) {
+        printf("only together:");
+        for (int i = 0; i < p->size; i++)
+            if (a->group[i] == g) printf(" %d", i);
+        if (a->sums[g])
+            printf(", sum %.17g\n", sum_of(p, a, g));
+        else
+            printf(", their sum is free too\n");
+    }
 }
 
 /* Solves; the exit status says whether there is an answer to print (EXIT_DONE), good or bad. */
@@ -171,11 +202,15 @@ static int solve(const problem_file *p, abut_lcp_method method, answer *a) {
     abut_lcp_solver *solver = abut_lcp_solver_create(NULL);
     a->z = calloc(n, sizeof(double)), a->w = calloc(n, sizeof(double));
     a->state = calloc(n, 1), a->determined = calloc(n, sizeof(bool));
-    if (!solver || !a->z || !a->w || !a->state || !a->determined) return cli_complain("out of memory");
+    a->group = calloc(n, sizeof(int)), a->sums = calloc(n, sizeof(bool));
+    if (!solver || !a->z || !a->w || !a->state || !a->determined || !a->group || !a->sums)
+        return cli_complain("out of memory");
     abut_status status = abut_lcp_solve(solver, &problem, &config, a->state, a->z, a->w, &a->result, &error);
     if (status == ABUT_OK &&
         abut_lcp_determine(solver, &problem, a->z, a->w, a->determined, NULL, NULL) != ABUT_OK)
         memset(a->determined, a->result.unique, n * sizeof(bool));
+    if (status == ABUT_OK)
+        abut_lcp_groups(solver, &problem, a->determined, a->group, a->sums, &a->groups, NULL);
     abut_lcp_solver_destroy(solver);
     snprintf(error.file, sizeof error.file, "%s", p->path);
     if (status != ABUT_OK && cli_error(&error) == EXIT_WRONG) return EXIT_WRONG;
@@ -217,6 +252,6 @@ int command_solve(int argc, char **argv) {
         if (status == EXIT_DONE && a.result.status != ABUT_OK) status = EXIT_NOT_MET;
     }
     free(file.a), free(file.b), free(file.lo), free(file.hi);
-    free(a.z), free(a.w), free(a.state), free(a.determined);
+    free(a.z), free(a.w), free(a.state), free(a.determined), free(a.group), free(a.sums);
     return status;
 }

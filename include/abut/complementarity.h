@@ -133,6 +133,15 @@ ABUT_API double abut_lcp_validate(const abut_lcp *problem, const double *z, int 
 ABUT_API abut_status abut_lcp_determine(abut_lcp_solver *solver, const abut_lcp *problem, const double *z,
                                         const double *w, bool *determined, double *least, abut_error *error);
 
+/* Which of the others are determined only together: group[i] = -1 where determined[i] (as abut_lcp_determine
+ * wrote it), otherwise the number of its group, 0, 1, ... by their first rows. A change of one solution into
+ * another within a group needs no other group, and no group falls apart further (coupled rows beyond 1,000
+ * are one group).  sums[g] (size entries or NULL) tells whether the sum of z over group g is the same in
+ * every solution: a box on four corners is one group, and its sum the weight; a body pressed between two
+ * walls is one whose sum is not. count, if not NULL, gets the number of groups. */
+ABUT_API abut_status abut_lcp_groups(abut_lcp_solver *solver, const abut_lcp *problem, const bool *determined,
+                                     int *group, bool *sums, int *count, abut_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -50,6 +50,25 @@ static void test_bounds(void **unused) {
     support_output_free(&out);
 }
 
+/* Rows 0 and 1 are the same contact twice, row 2 stands alone: z_0 + z_1 = 2, z_2 = 1. */
+static void test_groups(void **unused) {
+    (void)unused;
+    support_output out =
+        support_run(NULL, "solve", problem("{\"A\": [[2, 2, 0], [2, 2, 0], [0, 0, 1]], \"b\": [-4, -4, -1]}"),
+                    "--json", NULL);
+    json_t *document = json_loads(out.out, 0, NULL), *group;
+    assert_int_equal(out.status, 0);
+    assert_int_equal(json_array_size(json_object_get(document, "groups")), 1);
+    group = json_array_get(json_object_get(document, "groups"), 0);
+    const json_t *rows = json_object_get(group, "rows");
+    assert_int_equal(json_array_size(rows), 2);
+    for (int i = 0; i < 2; i++) assert_int_equal(json_integer_value(json_array_get(rows, (size_t)i)), i);
+    assert_true(fabs(json_number_value(json_object_get(group, "sum")) - 2) <= 1e-12);
+    assert_true(json_is_true(json_object_get(group, "sum_determined")));
+    json_decref(document);
+    support_output_free(&out);
+}
+
 static void test_infeasible(void **unused) {
     (void)unused;
     support_output out =
@@ -112,8 +131,11 @@ static void test_wrong(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_solved), cmocka_unit_test(test_bounds), cmocka_unit_test(test_infeasible),
-        cmocka_unit_test(test_infeasible_rows_are_named), cmocka_unit_test(test_wrong)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_solved),
+                                       cmocka_unit_test(test_bounds),
+                                       cmocka_unit_test(test_groups),
+                                       cmocka_unit_test(test_infeasible),
+                                       cmocka_unit_test(test_infeasible_rows_are_named),
+                                       cmocka_unit_test(test_wrong)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
