@@ -415,6 +415,12 @@ test("many bodies: one mesh a shape, events by need, contacts at rest", async ()
     return plain && { balls: Array.from(plain.ballAt.array.slice(0, 4 * plain.drawn.balls)), corners: Array.from(plain.at.array.slice(0, 12)), triangles: plain.drawn.triangles };
   });
   if (plain) await plainIsRight(plain, await page.evaluate(() => ({ bodies: abut.head.bodies, frame: Array.from(abut.frame), n: abut.head.numbers })));
+  // what is drawn as one mesh can be taken hold of all the same
+  const picked = await page.evaluate(() => [5, 50, 200].map((b) => {
+    const { x, y } = abut.stage.toScreen(abut.stage.centerOf(b));
+    return abut.stage.sees(abut.stage.centerOf(b)) ? abut.stage.pick(x, y)?.body : b;
+  }));
+  assert.ok(picked.every((b) => b > 0), `the bodies that were picked: ${picked}`);
   // every seventh frame, as the overview of a longer recording has them
   const apart = await page.evaluate(async () => {
     const get = async (query) => new Float32Array(await (await fetch(`data/frames.bin?${query}`)).arrayBuffer()), some = await get("from=3&count=4&stride=7");
@@ -428,6 +434,15 @@ test("many bodies: one mesh a shape, events by need, contacts at rest", async ()
   await page.waitForFunction(() => !abut.stage.quality.moving);
   await shoot(page, "many");
   await page.close();
+});
+
+test("what moves is in the picture, on a phone too, and nothing hides it", async () => {
+  for (const [name, width, height] of [["figure-on-stairs", 1100, 720], ["domino-row", 390, 780], ["marble-in-bowl", 900, 640]]) {
+    const page = await open(await serve(record(name, "--duration", "0.2")), width, height);
+    const seen = await page.evaluate(() => ({ hiding: abut.stage.hiding(), outside: abut.head.bodies.filter((b, i) => !b.fixed && !abut.stage.sees(abut.stage.centerOf(i))).map((b) => b.name) }));
+    assert.deepEqual(seen, { hiding: [], outside: [] }, name);
+    await page.close();
+  }
 });
 
 test("select, hide and follow a body; its numbers and its curve", async () => {
