@@ -181,3 +181,15 @@ bool smooth_jump(near_pair *pair, const contact_shape *a, const motion *ma, cons
                  const motion *mb, double slack, contact_point *point, bool *faces) {
     return descend(pair, a, ma, b, mb, 0.05) && smooth_follow(pair, a, ma, b, mb, slack, point, faces, NULL);
 }
+
+bool smooth_fix_place(near_pair *pair, const contact_shape *a, const contact_shape *b) {
+    bool first = pair->a.kind == ELEMENT_PATCH;
+    element *e = first ? &pair->a : &pair->b;
+    const element *other = first ? &pair->b : &pair->a;
+    abut_partials p;
+    if (e->kind != ELEMENT_PATCH || other->kind != ELEMENT_PLANE ||
+        !abut_surface_evaluate((first ? a : b)->atlas, e->patch, e->u, e->v, 0, &p))
+        return false;
+    *e = (element){.kind = ELEMENT_POINT, .p = vec3_add(p.c, e->p)};
+    return true;
+}

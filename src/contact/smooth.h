@@ -105,6 +105,10 @@ bool smooth_follow_same(near_pair *pair, const contact_shape *a, const motion *m
 bool smooth_jump(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                  const motion *mb, double slack, contact_point *point, bool *faces);
 
+/* A place against a plane becomes the point of the body that it is now: for surfaces that lie flat there,
+ * where the place has gone over to a patch that has none.  False for other pairs. */
+bool smooth_fix_place(near_pair *pair, const contact_shape *a, const contact_shape *b);
+
 /* Whether the place has left the domain of a patch of the pair, beyond the extended boundary, or the features
  * of the other body. */
 bool smooth_leaves(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,

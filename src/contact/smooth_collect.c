@@ -139,6 +139,15 @@ static bool add_corners(collector *c, int32_t patch) {
     return true;
 }
 
+/* Whether the patch can have a place against the element at work: the normal there is opposite to that of a
+ * plane, and perpendicular to a line. */
+static bool can_have_place(const collector *c, const smooth_bounds *bounds, pose x_in_y) {
+    double along = vec3_dot(pose_vector(x_in_y, bounds->axis), c->e.d);
+    if (bounds->cosine <= 0) return true;
+    if (c->e.kind == ELEMENT_PLANE) return -along >= bounds->cosine;
+    return c->e.kind != ELEMENT_LINE || fabs(along) <= bounds->sine;
+}
+
 /* A patch against the element at work. */
 static bool visit_patch(void *user, int32_t patch) {
     collector *c = user;
@@ -147,7 +156,9 @@ static bool visit_patch(void *user, int32_t patch) {
     if (c->born && !smooth_can_appear(bounds->least_curvature, c->bends)) return true;
     pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
     pose x_in_y = pose_relative(px, py);
-    double distance[MOST_SAMPLES] = {INFINITY};
+    if (!can_have_place(c, bounds, x_in_y)) return true;
+    double distance[MOST_SAMPLES];
+    distance[0] = INFINITY;
     int32_t first = all->first[patch], best = 0;
     int count = all->first[patch + 1] - first;
     if (count > MOST_SAMPLES) count = MOST_SAMPLES;
@@ -174,7 +185,7 @@ static bool may_be_lower(const collector *c, const candidate *b) {
     if (b->j >= 0) return false;
     const smooth_bounds *bounds = &c->x->smooth->bounds[b->i];
     const int32_t *nearest = map64_get(&c->known, key_of(b->i, b->j));
-    double near = 0.5 * bounds->pitch + offset_of(&c->e);
+    double near = c->e.kind == ELEMENT_PLANE ? bounds->bulge : 0.5 * bounds->pitch + offset_of(&c->e);
     return !(bounds->least_curvature > 0) && b == &c->candidates.data[*nearest] && b->distance <= near;
 }
 

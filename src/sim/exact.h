@@ -60,6 +60,7 @@ typedef struct exact_near {
     vec3 at, normal;
     bool known; /* gap, at and normal could be told */
     bool touching;
+    bool joined;           /* a smooth pair that the time step at work has made a contact already */
     bool asleep;           /* it was not evaluated at the start of the step: it cannot have met by then */
     int meeting;           /* its pair of bodies */
     double clear;          /* when it was collected: how far apart, m; 0: unknown, */

@@ -145,7 +145,8 @@ void exact_mark_touching(exact *x, bool evaluated) {
     for (int64_t i = 0; i < x->nears.count; i++) {
         exact_near *n = &x->nears.data[i];
         contact_point p = {.at = n->at, .normal = n->normal};
-        n->touching = false;
+        n->touching = n->joined;
+        if (n->joined) continue;
         if (!evaluated) n->asleep = exact_sleeps(x, n, x->time), n->known = false;
         if (n->asleep) continue;
         bool ready = evaluated && !smooth_is_pair(&n->pair); /* places on patches move on */

@@ -201,6 +201,10 @@ static abut_status try_path(exact *x, double start, double h, const exact_impuls
 
 /* ---- gaps that close on it */
 
+static void forget_joined(exact *x) {
+    for (int64_t i = 0; i < x->nears.count; i++) x->nears.data[i].joined = false;
+}
+
 /* No other near pair of the two bodies is looked for: it may be behind the one that closes first. */
 static void leave_pair(exact *x, int a, int b) {
     for (int64_t i = 0; i < x->nears.count; i++)
@@ -208,7 +212,9 @@ static void leave_pair(exact *x, int a, int b) {
 }
 
 /* The first gap of each pair of bodies that closes on the path becomes a contact of the step; in a hurry all
- * do.  *bounces: one of them does.  The path begins at the placed state.  False when memory is out. */
+ * do.  A smooth pair does so once: where a surface is nearly flat its place runs on, and what is left of the
+ * overlap is pushed out at the end.  *bounces: one of them does.  The path begins at the placed state.  False
+ * when memory is out. */
 static bool add_closing(exact *x, double start, double reached, exact_event e, bool hurry, bool *bounces,
                         abut_error *error) {
     *bounces = false;
@@ -216,6 +222,7 @@ static bool add_closing(exact *x, double start, double reached, exact_event e, b
         exact_near *n = &x->nears.data[e.item];
         *bounces |= exact_bounces(x, n);
         if (!exact_add_touch(x, n)) return false;
+        n->joined = smooth_is_pair(&n->pair);
         if (!hurry) leave_pair(x, n->a, n->b);
         e = exact_find_gap(x, start, reached);
         if (exact_place(x, start, x->y, error) != ABUT_OK) return false;
@@ -257,6 +264,7 @@ abut_status exact_make_step(exact *x, double *h, const twist *before, exact_impu
     bool hurry = x->cuts >= MOST_CUTS;
     int strikes = hurry ? MOST_STRIKES : 0;
     if (!begin_impulses(x, before, j)) return fail_memory(error);
+    forget_joined(x);
     for (int round = 0;; round++) {
         double reached;
         exact_event e;
@@ -276,6 +284,7 @@ abut_status exact_make_step(exact *x, double *h, const twist *before, exact_impu
             x->cuts = closes ? x->cuts + 1 : 0;
             if (reached < start + *h) *h = reached - start;
             remember_modes(x, j);
+            forget_joined(x);
             return ABUT_OK;
         }
         *h = fmax(reached - start, 1e-3 * x->model->tolerance.event);

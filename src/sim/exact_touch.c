@@ -68,7 +68,13 @@ bool exact_add_touch(exact *x, exact_near *n) {
     contact_point p;
     n->touching = x->faces_stale = true;
     exact_near_move(x, n);
-    return !exact_near_at(x, n, &p, NULL) || add_touch(x, n, &p, -1);
+    if (exact_near_at(x, n, &p, NULL)) return add_touch(x, n, &p, -1);
+    /* it had a place when the step was searched: where that was, on a surface that is flat there */
+    exact_near fixed = *n;
+    const contact_shape *a = &x->model->bodies[x->bodies[n->a]].shape,
+                        *b = &x->model->bodies[x->bodies[n->b]].shape;
+    return !smooth_fix_place(&fixed.pair, a, b) || !exact_near_at(x, &fixed, &p, NULL) ||
+           add_touch(x, &fixed, &p, -1);
 }
 
 abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_error *error) {
