@@ -133,7 +133,11 @@ abut_status abut_scene_load(const abut_context *context, const char *path, const
     *scene = NULL;
     abut_status status = file_read(context, path, &text, &size, error);
     if (status != ABUT_OK) return status;
-    status = abut_scene_read(context, text, size, path, NULL, options, scene, error);
+    static const char recording[] = "SQLite format 3";
+    status = size >= sizeof recording && memcmp(text, recording, sizeof recording) == 0
+                 ? fail_at(error, ABUT_INVALID, path, 0,
+                           "is a recording, not a scene; `abut view` plays it, `abut resume` goes on with it")
+                 : abut_scene_read(context, text, size, path, NULL, options, scene, error);
     file_free(context, text, size);
     return status;
 }

@@ -152,6 +152,9 @@ static void name_body(lua_State *L, const char *name, int number) {
 static void read_name(const table *t, abut_body_def *body) {
     abut_scene *scene = scene_of(t->L);
     if (table_string(t, "name", 0, &body->name)) {
+        json_t *text = json_string(body->name); /* NULL: it could not be written to JSON */
+        if (!text) scene_raise(t->L, "name", "body: `name` is not UTF-8; save the file as UTF-8");
+        json_decref(text);
         if (!body->name[0]) scene_raise(t->L, "name", "body: `name` is empty; give one or leave it out");
         if (scene_find_body(t->L, body->name) >= 0)
             scene_raise(t->L, "name", "body: there is already a body `%s`; names must differ", body->name);

@@ -240,6 +240,17 @@ static void marks_are_those_of_the_events(void **state) {
     abut_recording_close(r);
 }
 
+/* Running a recording says what it is. */
+static void a_recording_is_no_scene(void **state) {
+    (void)state;
+    const char *recording = support_temporary("scene.abut");
+    run_to(write_scene(), recording);
+    support_output out = support_run(NULL, "run", recording, NULL);
+    assert_int_equal(out.status, 2);
+    assert_non_null(strstr(out.err, "is a recording"));
+    support_output_free(&out);
+}
+
 static void what_is_no_recording_is_refused(void **state) {
     (void)state;
     const char *garbage = support_temporary("garbage.abut");
@@ -261,9 +272,9 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "slow") == 0) return cmocka_run_group_tests(slow, NULL, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense_output_agrees_with_frames), cmocka_unit_test(a_killed_run_resumes_bit_for_bit),
-        cmocka_unit_test(a_finished_run_resumes),          cmocka_unit_test(other_files_are_not_overwritten),
-        cmocka_unit_test(a_recording_is_certified),        cmocka_unit_test(marks_are_those_of_the_events),
-        cmocka_unit_test(what_is_no_recording_is_refused),
+        cmocka_unit_test(a_finished_run_resumes),          cmocka_unit_test(a_recording_is_no_scene),
+        cmocka_unit_test(other_files_are_not_overwritten), cmocka_unit_test(a_recording_is_certified),
+        cmocka_unit_test(marks_are_those_of_the_events),   cmocka_unit_test(what_is_no_recording_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,9 @@ static void mistakes_get_place_and_remedy(void **state) {
     refused("body {", 1, "", "expected");
     refused("error('mine')", 1, "mine", "");
     refused("local x = 1", 0, "no body", "body {");
+    refused("body { shape = sphere {1},\n  name = 'a\\xff' }", 2, "name", "UTF-8");
+    refused("body { shape = sphere {1},\n  name = '' }", 2, "name", "empty");
+    refused("body { shape = sphere {1},\n  inertia = {1, 1, 1, 0} }", 2, "inertia", "xx, yy, zz");
     refused("body { shape = solid.prism { { {0, 0}, {1, 0} }, 1 } }", 1, "solid.prism", "");
     refused("body { shape = solid.box {1, 1, 1} } world { unit = 'mm' }", 1, "unit", "before");
 }
