@@ -244,7 +244,7 @@ void held_out(int kind, int contacts) {
     double mine = 0, alone = 0, theirs = 0, least = 1e300, most = 0, worst = 0;
     for (uint64_t seed = 0; seed < 10; seed++) {
         contact_problem p;
-        make(p, kind, contacts, 7000 + 10 * (uint64_t)contacts + seed);
+        make(p, kind, contacts, 21000 + 10 * (uint64_t)contacts + seed);
         double a = 1e300, b = 1e300, c = 1e300;
         for (int turn = 0; turn < 3; turn++) {
             ours answer = run_abut(p);
