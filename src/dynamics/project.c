@@ -13,8 +13,15 @@ enum { FEW_ROWS = 30 };
 /* Rows that differ by less than a 10^4th ask for more than 10^4 times their error: corners of faces that lie
  * on each other nearly, but not quite, in one plane.  What rounding makes of their gaps (1e-13) would push
  * the bodies aside along the faces (1e-6), and what it makes of their rates would stop them there.  Such rows
- * count as dependent, and keep the error in which they differ. */
+ * count as dependent, and keep the error in which they differ.  Where a point sticks the bodies are held
+ * along their faces, and every row counts. */
 #define MOST_AMPLIFIED 1e4
+
+static bool any_sticks(const group *g) {
+    for (int i = 0; i < g->contact_count; i++)
+        if (g->contacts[i].pressed && g->contacts[i].mode == FRICTION_STICK) return true;
+    return false;
+}
 
 typedef struct constraints {
     row *rows;
@@ -180,7 +187,8 @@ static abut_status correct(const group *g, const constraints *list, arena *scrat
     if (list->count > FEW_ROWS && !correct_over_bodies(g, list, &space, scratch, y, &found))
         return fail_memory(error);
     if (!found && !correct_densely(g, list, &space, scratch, y, &result->rank)) return fail_memory(error);
-    if (!correct_roughly(g, list, &space, scratch, y, &result->rank)) return fail_memory(error);
+    if (!any_sticks(g) && !correct_roughly(g, list, &space, scratch, y, &result->rank))
+        return fail_memory(error);
     spatial *shift = arena_alloc(scratch, (size_t)g->body_count + 1, sizeof *shift);
     if (!shift) return fail_memory(error);
     system_space_add(&space, g, y, shift);
