@@ -196,6 +196,21 @@ static void rings_stay_linked(void **state) {
     finish(&t);
 }
 
+/* Rings of many facets run over corners of each other within a step: they must be caught there. */
+static void fine_rings_stay_linked(void **state) {
+    (void)state;
+    trial t = {0};
+    abut_error error = {0};
+    const char *path = support_shared("scenes-ripc/chain-3-links/chain-3-links.lua");
+    assert_int_equal(abut_scene_load(NULL, path, NULL, &t.scene, &error), ABUT_OK);
+    assert_int_equal(abut_model_create(NULL, abut_scene_world(t.scene), &t.model, &error), ABUT_OK);
+    abut_sim_options options = {.user = &t, .event = keep_event};
+    assert_int_equal(abut_sim_create(NULL, t.model, &options, &t.sim, &error), ABUT_OK);
+    step_in_time(&t);
+    advance(&t, 1);
+    finish(&t); /* the promises: no overlap */
+}
+
 /* A ball that is struck leaves all that was planned for it when it was at rest: it still meets the wall.
  * Elastic, equal masses: the first ball stops after 0.3 m (0.03 s), the second one is at the wall after 1 m
  * (0.13 s) and is back at 0.3 after 0.2 s. */
@@ -243,6 +258,7 @@ int main(void) {
                                        cmocka_unit_test(flight_keeps_what_it_has),
                                        cmocka_unit_test(energy_never_rises),
                                        cmocka_unit_test(rings_stay_linked),
+                                       cmocka_unit_test(fine_rings_stay_linked),
                                        cmocka_unit_test(a_struck_ball_meets_the_wall),
                                        cmocka_unit_test(a_wall_falls)};
     return cmocka_run_group_tests(tests, NULL, NULL);
