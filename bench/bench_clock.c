@@ -3,6 +3,8 @@
  * (printed); what a second thread gains on separate heaps.
  *
  *     bench_clock [SCENE...]       these scenes instead of all; a scene stops after 20 s */
+#define _POSIX_C_SOURCE 200809L
+
 #include "abut/abut.h"
 
 #include <dirent.h>
