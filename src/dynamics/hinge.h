@@ -3,17 +3,18 @@
  * A hinge is compiled at time 0 into a frame on each body: anchor p and axes x, y, z (z along the hinge's
  * axis), equal in space at time 0.  With d = pa - pb and e_i the world axes:
  *
- *     kind            rows                                                        coordinate
- *     ball            e_i . d                                                     none
- *     pin             e_i . d, za . xb, za . yb                                   angle
- *     slider          xb . d, yb . d, ya . zb, za . xb, xa . yb                   travel zb . d
- *     cylinder        xb . d, yb . d, za . xb, za . yb                            travel
- *     universal       e_i . d, za . xb   (z = axis, x = axis_b)                   angle about za
- *     planar          zb . d, za . xb, za . yb                                    angle (about the plane's
- * normal) weld            e_i . d, ya . zb, za . xb, xa . yb                          none rod |d| - length
- * none screw           those of cylinder, and zb . d - pitch * angle               angle point_on_plane  zb .
- * d   (a point of A on a plane of B)                     none point_on_line   xb . d, yb . d   (a point of A
- * on a line of B)              travel
+ *     kind            coordinate      rows
+ *     ball            none            e_i . d
+ *     pin             angle           e_i . d, za . xb, za . yb
+ *     slider          travel zb . d   xb . d, yb . d, ya . zb, za . xb, xa . yb
+ *     cylinder        travel          xb . d, yb . d, za . xb, za . yb
+ *     universal       angle about za  e_i . d, za . xb   (z = axis, x = axis_b)
+ *     planar          angle about zb  zb . d, za . xb, za . yb
+ *     weld            none            e_i . d, ya . zb, za . xb, xa . yb
+ *     rod             none            |d| - length
+ *     screw           angle           those of cylinder, and zb . d - pitch * angle
+ *     point_on_plane  none            zb . d   (a point of A on a plane of B)
+ *     point_on_line   travel          xb . d, yb . d   (a point of A on a line of B)
  *
  * The angle is atan2(-ya . xb, xa . xb), continued over full turns by the last known value.  Limits, motor
  * and spring act on the coordinate; a hinge without one refuses them. */
