@@ -367,9 +367,9 @@ double exact_approach(const exact *x);
 /* ---- exact_chatter.c */
 /* Whether a contact that leaves at that rate may turn out to be held. */
 bool exact_is_slow_flight(const exact *x, const group_contact *c, double rate);
-/* With the forces of all contacts: lets go those that leave faster than `limit` and fly too high; *held where
- * others that leave are to be held. */
-abut_status exact_hold_low(exact *x, double limit, bool *dropped, bool *held, abut_error *error);
+/* With the forces of all contacts: lets go those that leave faster than `limit` and fly too high; the
+ * energy of the flights of others that leave, which are to be held. */
+abut_status exact_hold_low(exact *x, double limit, bool *dropped, double *energy, abut_error *error);
 
 /* ---- exact_zeno.c */
 /* Before an impact: contacts whose further bounces stay within epsilon get no restitution, and the time at
@@ -384,8 +384,9 @@ void exact_anchor(exact *x);
 abut_status exact_correct(exact *x, double time, abut_error *error);
 abut_status exact_correct_velocities(exact *x, double time, abut_error *error);
 /* Velocities that hinges (at the start of a run) or held contacts do not allow are closed as by a blow: what
- * that takes is dissipated. */
-abut_status exact_close_velocities(exact *x, abut_error *error);
+ * that takes is dissipated; unless it is more than `most` and than a slight part of all, then nothing is
+ * done. */
+abut_status exact_close_velocities(exact *x, double most, bool *closed, abut_error *error);
 
 /* ---- rolling_traverse.c: contacts of smooth surfaces move over their atlases */
 /* Whether the place of a touch has left its patch, at the placed state. */

@@ -6,8 +6,10 @@
  *     h = v^2 / (2 a),     a = N k,     k = n . (M_a^-1 + M_b^-1) n   at the place,
  *
  * the other forces as they are.  Once h is below a tenth of epsilon it does not leave: its speed is taken to
- * be zero, as after a blow, and the energy of that is dissipated.  Of places without friction, which is where
- * no other event ends the series. */
+ * be zero, as after a blow, and the energy of that is dissipated.  That must be the energy of the flights,
+ * v^2 / (2 k) each, and not of a motion that carries them along: a bolt that turns in its nut passes facets
+ * of the thread as fast as it goes.  Of places without friction, which is where no other event ends the
+ * series. */
 #include "sim/exact.h"
 
 /* The share of epsilon that a flight may be high, to count as none: gaps of contacts are corrected to far
@@ -18,32 +20,32 @@ bool exact_is_slow_flight(const exact *x, const group_contact *c, double rate) {
     return rate <= x->model->tolerance.rest_speed && c->friction.stick == 0 && c->friction.slide == 0;
 }
 
-static bool is_low(const exact *x, int64_t i, double rate) {
-    const group_contact *c = &x->contacts.data[i];
-    double k = exact_mobility(x, c, c->point.normal);
+static bool is_low(const exact *x, int64_t i, double rate, double k) {
     return rate * rate <= 2 * LOW * x->model->tolerance.touching * x->loads.data[i].normal * k;
 }
 
 /* Lets go what flies higher, given the forces. */
-static bool drop_high(exact *x, double limit, bool *dropped, bool *held) {
-    bool *kept = arena_alloc(x->arena, (size_t)x->contacts.count + 1, sizeof *kept);
-    *dropped = *held = false;
+static bool drop_high(exact *x, double limit, bool *dropped, double *energy) {
+    bool *kept = arena_alloc(x->arena, (size_t)x->contacts.count + 1, sizeof *kept), held = false;
+    *dropped = false, *energy = 0;
     for (int64_t i = 0; i < x->contacts.count && kept; i++) {
         const group_contact *c = &x->contacts.data[i];
         double rate = exact_gap_rate(x, c->a, c->b, &c->point);
-        kept[i] = rate <= limit || is_low(x, i, rate);
+        double k = exact_mobility(x, c, c->point.normal);
+        kept[i] = rate <= limit || is_low(x, i, rate, k);
         *dropped = *dropped || !kept[i];
-        *held = *held || (kept[i] && rate > limit);
+        held = held || (kept[i] && rate > limit);
+        if (kept[i] && rate > limit) *energy += 0.5 * rate * rate / k;
     }
     /* what lies beside them is closed with them: opening it again would lift them */
-    for (int64_t i = 0; i < x->contacts.count && kept && *held; i++) x->contacts.data[i].pressed = true;
+    for (int64_t i = 0; i < x->contacts.count && kept && held; i++) x->contacts.data[i].pressed = true;
     if (*dropped) exact_keep_touches(x, kept);
     return kept != NULL;
 }
 
-abut_status exact_hold_low(exact *x, double limit, bool *dropped, bool *held, abut_error *error) {
+abut_status exact_hold_low(exact *x, double limit, bool *dropped, double *energy, abut_error *error) {
     arena_mark mark = arena_save(x->arena);
-    bool fine = drop_high(x, limit, dropped, held);
+    bool fine = drop_high(x, limit, dropped, energy);
     arena_restore(x->arena, mark);
     return fine ? ABUT_OK : fail_memory(error);
 }

@@ -205,14 +205,16 @@ static abut_status meet(exact *x, bool start, abut_error *error) {
 
 /* Modes and forces; flights that are too low to be told from contact are none (exact_chatter.c). */
 static abut_status choose_and_hold(exact *x, abut_error *error) {
-    for (int round = 0; round < HOLD_ROUNDS; round++) {
-        bool dropped = false, held = false;
+    bool closed = true;
+    for (int round = 0; round < HOLD_ROUNDS && closed; round++) {
+        bool dropped = false;
+        double energy = 0; /* of the flights that are held */
         abut_status status = choose(x, error);
-        if (status == ABUT_OK) status = exact_hold_low(x, separation_limit(x), &dropped, &held, error);
-        if (status != ABUT_OK || !(dropped || held)) return status;
+        if (status == ABUT_OK) status = exact_hold_low(x, separation_limit(x), &dropped, &energy, error);
+        if (status != ABUT_OK || !(dropped || energy > 0)) return status;
         if (dropped) continue;
-        status = exact_close_velocities(x, error);
-        if (status == ABUT_OK) status = meet(x, false, error);
+        status = exact_close_velocities(x, 4 * energy, &closed, error);
+        if (status == ABUT_OK && closed) status = meet(x, false, error);
         if (status != ABUT_OK) return status;
     }
     abut_status status = drop(x, FLIES, error);
@@ -504,11 +506,11 @@ abut_status exact_advance(exact *x, abut_error *error) {
     exact_measure_speed(x);
     double limit = x->end - x->time;
     abut_status status = ABUT_OK;
-    bool resumes = false; /* reduced coordinates go on from the last frame: nothing has changed */
+    bool resumes = false, closed; /* reduced coordinates go on from the last frame: nothing has changed */
     if (x->rolls && x->time < x->end) status = rolling_ready(x, &resumes, error);
     if (status == ABUT_OK && !resumes) status = exact_look_around(x, &limit, error);
     if (status == ABUT_OK && !x->run->started && x->hinge_count > 0)
-        status = exact_close_velocities(x, error);
+        status = exact_close_velocities(x, INFINITY, &closed, error);
     bool stepping = x->pace.steps_left > 0;
     if (status == ABUT_OK && !resumes && !stepping) status = settle_or_storm(x, !x->run->started, error);
     while (status == ABUT_OK && x->time < x->end) {
