@@ -319,6 +319,8 @@ bool exact_add_touch(exact *x, exact_near *n);
 double exact_touching_gap(const exact *x, bool generous, double rate);
 /* Whether the near pair, at its present rate, would bounce. */
 bool exact_bounces(const exact *x, const exact_near *n);
+/* The deepest overlap among the contacts, m; 0: none. */
+double exact_deepest(const exact *x);
 void exact_keep_touches(exact *x, const bool *kept);
 /* Lets go contacts without a single place (a rim that has come to lie flat, edges that became parallel):
  * other pairs of their features have them. */

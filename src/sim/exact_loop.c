@@ -284,10 +284,7 @@ static abut_status settle(exact *x, bool start, exact_event e, abut_error *error
 
 /* Overlap at the end of a step, over all points that touch, and how well its contact problem was solved. */
 static void audit_overlap(exact *x) {
-    for (int64_t i = 0; i < x->contacts.count; i++) {
-        double depth = -x->contacts.data[i].point.gap;
-        x->account->deepest_overlap = fmax(x->account->deepest_overlap, depth);
-    }
+    x->account->deepest_overlap = fmax(x->account->deepest_overlap, exact_deepest(x));
     /* forces that were given up move nothing: time steps go on from here, and are audited themselves */
     if (!x->confused) x->account->residual = fmax(x->account->residual, x->result.residual);
 }

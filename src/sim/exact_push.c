@@ -163,12 +163,6 @@ static abut_status measure_hinges(exact *x, double missed, abut_error *error) {
 
 /* ---- the call */
 
-static double deepest(const exact *x) {
-    double depth = 0;
-    for (int64_t i = 0; i < x->contacts.count; i++) depth = fmax(depth, -x->contacts.data[i].point.gap);
-    return depth;
-}
-
 /* Places that nearly depend on each other ask for a shift far larger than what they overlap by: one of more
  * than a twentieth of what could pass unseen in the step is taken back, unless it is within eight times the
  * overlap itself, which is what a body that turns out of the way may move. */
@@ -177,7 +171,7 @@ abut_status exact_push_out(exact *x, abut_error *error) {
     if (!before) return fail_memory(error);
     memcpy(before, x->motions, (size_t)x->movable * sizeof *before);
     double missed = x->account->constraint_error;
-    double most = fmax(0.05 * x->deep + 10 * x->model->tolerance.touching, 8 * deepest(x));
+    double most = fmax(0.05 * x->deep + 10 * x->model->tolerance.touching, 8 * exact_deepest(x));
     abut_status status = push_out(x, error);
     for (int way = 0; way < 2 && status == ABUT_OK && farthest_shift(x, before) > most; way++) {
         memcpy(x->motions, before, (size_t)x->movable * sizeof *before);

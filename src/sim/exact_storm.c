@@ -83,13 +83,6 @@ typedef struct before_step {
     double energy, depth, lost;
 } before_step;
 
-/* The deepest place among the contacts: all near pairs that face each other. */
-static double deepest(const exact *x) {
-    double depth = 0;
-    for (int64_t i = 0; i < x->contacts.count; i++) depth = fmax(depth, -x->contacts.data[i].point.gap);
-    return depth;
-}
-
 static bool save(exact *x, before_step *b) {
     const run_account *a = x->account;
     size_t n = (size_t)x->contacts.count + 1;
@@ -100,7 +93,7 @@ static bool save(exact *x, before_step *b) {
     b->count = x->contacts.count, b->cuts = x->cuts, b->events = a->events.count;
     b->constraint_error = a->constraint_error, b->momentum_error = a->momentum_error;
     b->dissipated = a->dissipated, b->work = a->work, b->numerical = a->numerical;
-    b->energy = exact_energy(x), b->depth = deepest(x), b->lost = x->pace.lost;
+    b->energy = exact_energy(x), b->depth = exact_deepest(x), b->lost = x->pace.lost;
     if (b->count > 0) {
         memcpy(b->contacts, x->contacts.data, (size_t)b->count * sizeof *b->contacts);
         memcpy(b->touches, x->touches.data, (size_t)b->count * sizeof *b->touches);
@@ -191,7 +184,7 @@ static abut_status shorten_until_clear(exact *x, double h, const before_step *b,
         arena_mark mark = arena_save(x->arena);
         status = try_step(x, &h, b, error);
         arena_restore(x->arena, mark);
-        if (status != ABUT_OK || halvings == HALVINGS || deepest(x) <= limit) break;
+        if (status != ABUT_OK || halvings == HALVINGS || exact_deepest(x) <= limit) break;
         status = restore(x, b, start, error);
         h *= halvings < HALVINGS / 2 ? 0.5 : 0.125;
     }

@@ -117,6 +117,12 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
     return ABUT_OK;
 }
 
+double exact_deepest(const exact *x) {
+    double depth = 0;
+    for (int64_t i = 0; i < x->contacts.count; i++) depth = fmax(depth, -x->contacts.data[i].point.gap);
+    return depth;
+}
+
 /* Keeps the touches for which keep[i] is set. */
 void exact_keep_touches(exact *x, const bool *kept) {
     int64_t count = 0;
