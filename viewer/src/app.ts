@@ -8,7 +8,8 @@ import { DIMENSION_COLORS, FORCE_COLOR, IMPULSE_COLOR, NORMAL_COLOR, Overlay, PR
 import { bodyDetails, contactDetails, eventDetails, overviewDetails, Tree } from "./panels";
 import { Plots } from "./plots";
 import type { Slice, Source } from "./source";
-import { Stage, type ThemeName } from "./stage";
+import { Stage } from "./stage";
+import type { ThemeName } from "./themes";
 import { Timeline } from "./timeline";
 
 const LAYERS: [key: string, label: string, on: boolean, shortcut: string][] = [

@@ -183,7 +183,7 @@ export class Overlay {
   begin(head: Head) {
     const weights = head.bodies.map((b) => 9.81 * (b.mass ?? 0)).filter((w) => w > 0).sort((a, b) => a - b);
     const typical = weights.length ? weights[Math.floor(0.75 * (weights.length - 1))] : 1;
-    this.size = Math.min(this.stage.radius, 10 * this.stage.bodySize);
+    this.size = Math.min(this.stage.extent.radius, 10 * this.stage.extent.bodySize);
     this.newton = (0.3 * this.size) / typical;
     this.setSlice(-1, null);
     this.setEvent(null, 1);
