@@ -100,6 +100,7 @@ typedef struct problem {
     const reduced_placed *p;
     const motion *base;
     mat3 base_rotation;
+    const reduced_directions *along;
     direction rows[UNKNOWNS];
     spatial columns[UNKNOWNS][2]; /* wrenches per unknown: the normal's carries its friction */
     int count;
@@ -138,11 +139,11 @@ static void add_torque(problem *q, vec3 e, int held) {
                   held);
 }
 
-/* Unit vector of v, on the side of `start`; `start` itself where v is too small to tell. */
-static vec3 along(vec3 v, vec3 start, double slow) {
+/* Unit vector of v, on the side of the start; the start itself where v is too small to tell. */
+static vec3 along(vec3 v, const reduced_slide *s) {
     double length = vec3_length(v);
-    if (!(length > slow)) return start;
-    return vec3_scale(v, (vec3_dot(v, start) < 0 ? -1 : 1) / length);
+    if (!(length > s->least)) return s->start;
+    return vec3_scale(v, (vec3_dot(v, s->start) < 0 ? -1 : 1) / length);
 }
 
 /* The normal force takes its friction, rolling and spinning resistance with it where those slide. */
@@ -153,11 +154,8 @@ static void add_normal(problem *q) {
     motion one = p->motion;
     add_force(q, n, contact_gap_drift(&p->point, &one, q->base), 0);
     vec3 force = n, torque = vec3_zero();
-    if (pair->mode == FRICTION_SLIP)
-        force = vec3_axpy(force, -pair->friction.slide, along(p->slip, pair->slip_start, pair->slow_slip));
-    if (pair->rolling == FRICTION_SLIP)
-        torque = vec3_axpy(torque, -pair->friction.rolling,
-                           along(tangential(p->spin, n), pair->roll_start, pair->slow_roll));
+    if (pair->mode == FRICTION_SLIP) force = vec3_axpy(force, -pair->friction.slide, q->along->slip);
+    if (pair->rolling == FRICTION_SLIP) torque = vec3_axpy(torque, -pair->friction.rolling, q->along->roll);
     if (pair->spinning == FRICTION_SLIP)
         torque = vec3_axpy(torque, -pair->friction.spinning * (pair->spin_start < 0 ? -1 : 1), n);
     vec3 at = p->point.at;
@@ -195,10 +193,10 @@ static double margin_of(const problem *q, const double *f) {
     return margin;
 }
 
-bool reduced_accelerate(const reduced_pair *pair, const reduced_placed *p, const motion *base,
-                        mat3 base_rotation, reduced_load *load) {
+bool reduced_solve(const reduced_pair *pair, const reduced_placed *p, const motion *base, mat3 base_rotation,
+                   const reduced_directions *along, reduced_load *load) {
     problem q; /* its rows are written before they are read */
-    q.pair = pair, q.p = p, q.base = base, q.base_rotation = base_rotation, q.count = 0;
+    q.pair = pair, q.p = p, q.base = base, q.base_rotation = base_rotation, q.along = along, q.count = 0;
     add_normal(&q);
     add_held(&q);
     const body_inertia *inertia[2] = {pair->body[0].inertia, pair->body[1].inertia};
@@ -234,6 +232,15 @@ bool reduced_accelerate(const reduced_pair *pair, const reduced_placed *p, const
     load->margin = margin_of(&q, f);
     load->acceleration[0] = a[0], load->acceleration[1] = a[1];
     return true;
+}
+
+bool reduced_accelerate(const reduced_pair *pair, const reduced_placed *p, const motion *base,
+                        mat3 base_rotation, reduced_load *load) {
+    reduced_directions d = {vec3_zero(), vec3_zero()};
+    if (pair->mode == FRICTION_SLIP) d.slip = along(p->slip, &pair->slip);
+    if (pair->rolling == FRICTION_SLIP) d.roll = along(tangential(p->spin, p->normal), &pair->roll);
+    if (!reduced_solve(pair, p, base, base_rotation, &d, load)) return false;
+    return !reduced_begins(pair, p) || reduced_turn(pair, p, base, base_rotation, &d, load);
 }
 
 /* ---- into and between coordinates */

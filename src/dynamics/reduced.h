@@ -44,19 +44,24 @@ typedef struct reduced_body {
     spatial acceleration; /* of a body that nothing can push: prescribed */
 } reduced_body;
 
+/* The direction that a slide has, of slip (m/s) or of rolling (rad/s): friction opposes it. */
+typedef struct reduced_slide {
+    vec3 start;   /* unit, of body 1 against 2, when the step began: resistance goes on opposing it through
+                     zero, so that the motion is smooth up to the event that ends it */
+    double least; /* slower: the direction is `start` */
+    /* a slide that begins (dynamics/onset.h) */
+    double slow; /* slower slides take their direction from what they will be; 0: it does not begin here */
+    double look; /* after this time, s */
+    double k;    /* acceleration that friction can give across it */
+} reduced_slide;
+
 typedef struct reduced_pair {
     reduced_side side[2];
     reduced_body body[2];
     abut_friction friction;
     friction_mode mode, rolling, spinning;
-    /* directions (unit) of slip and of rolling, of body 1 against 2, and the sign of the spin about the
-     * normal, when the mode began: resistance goes on opposing them through zero, so that the motion is
-     * smooth up to the event that ends it */
-    vec3 slip_start, roll_start;
-    double spin_start;
-    double slow_slip,
-        slow_roll; /* m/s, rad/s: below, the directions are those of the start.  Where slip begins
-                      it grows with the square of time, and a direction that follows it is stiff */
+    reduced_slide slip, roll;
+    double spin_start; /* the sign of the spin about the normal, likewise */
 } reduced_pair;
 
 /* The pair placed: all that depends on q and the velocities. */
@@ -88,6 +93,23 @@ typedef struct reduced_load {
 /* Accelerations and forces at the placed state.  False where no finite force keeps the contact. */
 bool reduced_accelerate(const reduced_pair *pair, const reduced_placed *placed, const motion *base,
                         mat3 base_rotation, reduced_load *load);
+
+/* Unit directions that friction and rolling resistance oppose where they slide. */
+typedef struct reduced_directions {
+    vec3 slip, roll;
+} reduced_directions;
+/* The same for directions that are given. */
+bool reduced_solve(const reduced_pair *pair, const reduced_placed *placed, const motion *base,
+                   mat3 base_rotation, const reduced_directions *along, reduced_load *load);
+/* Whether a slide is slow enough that its direction is an equation. */
+bool reduced_begins(const reduced_pair *pair, const reduced_placed *placed);
+/* Turns the directions until they are those of the slides after `look`, and the load with them. */
+bool reduced_turn(const reduced_pair *pair, const reduced_placed *placed, const motion *base,
+                  mat3 base_rotation, reduced_directions *along, reduced_load *load);
+/* Finds whether slides begin here, with `load` that of the placed state; `size` of the bodies, m.  True where
+ * that has changed since it was last asked. */
+bool reduced_find_onset(reduced_pair *pair, const reduced_placed *placed, const motion *base,
+                        mat3 base_rotation, const reduced_load *load, double size);
 
 /* The contact coordinates of two bodies that touch at the places given: psi from the directions of the
  * frames.  False where a patch is not regular. */

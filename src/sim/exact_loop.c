@@ -459,6 +459,7 @@ static abut_status any_step(exact *x, abut_error *error) {
     if (!rolls) return general_step(x, error);
     exact_event e;
     status = rolling_go(x, &e, error);
+    x->cut_short = e.kind != EXACT_NOTHING;
     if (status != ABUT_OK || e.kind == EXACT_NOTHING) return status;
     double limit = x->end - x->time;
     status = exact_look_around(x, &limit, error);

@@ -1,35 +1,7 @@
-/* The beginning of slip.
- *
- * Where a sticking point begins to slip, its slip u and its acceleration u' are zero: u grows with the square
- * of time.  Friction turns u towards the direction d* in which u' alone would grow,
- *
- *     |u| theta' = -k (theta - theta*),     k = mu N m,     m the mobility of the point across u,
- *
- * within |u| / k: for an explicit method that is stiff, and where u begins, without end.  While a point that
- * began to slip is slower than `slow`, its friction therefore opposes the slip that it will have after
- * `look`:
- *
- *     d = w / |w|,     w = u + look u'(d)
- *
- * which is an equation for d, as the forces hang on it, and turns u within |u| / k + look.  Inserted: d lags
- * behind d* by |u| / k theta*', for every look, as it does without it; the rest is of second order, and the
- * slip is off by slow look theta*' at most.  With T = sqrt(L / k), the time in which friction would move the
- * body by its size L,
- *
- *     slow = 1e-5 k T,   look = 1e-4 T:     slow look theta*' = 1e-9 L theta*',
- *
- * 1e-9 of the speed at which a body that turns like d* moves: the integrator's own tolerance.  The factors
- * share it so that neither the steps before u = slow (of some look) nor those after it (of some slow / k) are
- * many. */
+/* The beginning of slip in the general clock: at several places at once, whose directions hang on each other
+ * (dynamics/onset.h). */
+#include "dynamics/onset.h"
 #include "sim/exact.h"
-
-#define ONSET_SLOW  1e-5
-#define ONSET_LOOK  1e-4
-#define ONSET_SLACK 0.1
-/* The direction is found to this angle: far less than what the integrator's tolerance allows k h to err. */
-#define ONSET_ANGLE 1e-9
-
-enum { ROUNDS = 16 };
 
 static vec3 slip_of(const exact *x, const group_contact *c) {
     vec3 u = contact_slip(&c->point, &x->motions[c->a], &x->motions[c->b]);
@@ -62,12 +34,6 @@ void exact_onset_remember(exact *x) {
             count++ < ONSET_MOST)
             *o = (exact_onset){.slow = slow, .look = ONSET_LOOK * time, .k = k};
     }
-}
-
-/* How far ahead the slip u is looked at: less as it comes to be fast, without a jump in the rate. */
-static double look_of(const exact_onset *o, double speed) {
-    double rest = 1 - speed / o->slow;
-    return rest > 0 ? o->look * rest * rest : 0;
 }
 
 /* What the direction of a place misses, g = p . (u + look u'(d)) / (look k) with p across d; about the angle
@@ -108,12 +74,13 @@ bool exact_onset_turn(exact *x, exact_turning *t) {
     int count = 0;
     for (int64_t i = 0; i < x->contacts.count && count < ONSET_MOST; i++) {
         const exact_onset *o = &x->touches.data[i].onset;
-        double look = o->slow > 0 ? look_of(o, vec3_length(slip_of(x, &x->contacts.data[i]))) : 0;
-        if (!(look > 0) || x->contacts.data[i].mode != FRICTION_SLIP) continue;
+        if (!(o->slow > 0) || x->contacts.data[i].mode != FRICTION_SLIP) continue;
+        double look = onset_look(o->look, o->slow, vec3_length(slip_of(x, &x->contacts.data[i])));
+        if (!(look > 0)) continue;
         g[count] = missed_by(x, i, look), places[count] = i;
         most = fmax(most, fabs(g[count++]));
     }
-    if (most <= ONSET_ANGLE || t->rounds++ == ROUNDS) return false;
+    if (most <= ONSET_ANGLE || t->rounds++ == ONSET_ROUNDS) return false;
     if (t->rounds == 1) /* dg/dtheta = -1, but for the other places and d . w */
         for (int i = 0; i < count; i++) t->inverse[i][i] = -1;
     t->count = count;

@@ -17,6 +17,9 @@ enum { ROLLING_Q = 12, ROLLING_NUMBERS = ROLLING_Q + BODY_NUMBERS + EXACT_EXTRA,
 /* Ratio of the two relative curvatures below which the place of the contact runs away: it is about to jump,
  * or the surfaces conform.  (Negative: they would cross.) */
 #define ROLLING_CONFORMS 1e-4
+/* What a held direction may use beyond its limit: more than the choice of modes lets hold, which is one
+ * FORCES_ALLOWANCE to rounding, so that what left its cone slides when modes are chosen. */
+#define ROLLING_ALLOWANCE (2 * FORCES_ALLOWANCE)
 
 struct rolling {
     exact *x; /* of the frame at work */
@@ -71,6 +74,8 @@ void rolling_remember(rolling *r, double end);
 void rolling_tell_point(const rolling *r, contact_point *p);
 /* Directions at the start of the evolution, of body 1 against body 2; memory where speeds are too small. */
 void rolling_find_starts(rolling *r, const group_contact *c);
+/* Whether slides begin at the present load; true where that has changed. */
+bool rolling_find_onset(rolling *r);
 
 /* The state at a time of the last step. */
 abut_status rolling_place(rolling *r, double time, abut_error *error);

@@ -15,6 +15,10 @@
 _Static_assert((int)ROLLING_NUMBERS == (int)AHEAD_NUMBERS,
                "a step that is remembered has all numbers of the state");
 
+/* m/s, rad/s, with the speed of the group added to one: slower slides have no direction.  A tenth of what
+ * sticks when modes are chosen (exact_accelerate), so that a slide which ends does. */
+#define LEAST_SPEED 1e-9
+
 static reduced_side side_of(const exact *x, int local, const element *e) {
     if (e->kind == ELEMENT_PATCH)
         return (reduced_side){x->model->bodies[x->bodies[local]].shape.atlas,
@@ -47,15 +51,22 @@ void rolling_tell_point(const rolling *r, contact_point *p) {
 }
 
 void rolling_find_starts(rolling *r, const group_contact *c) {
-    double sign = r->flipped ? -1 : 1, slow = 1e-6 * (1e-3 + r->x->speed);
+    double sign = r->flipped ? -1 : 1, least = LEAST_SPEED * (1 + r->x->speed);
     vec3 w = r->placed.spin, n = r->placed.normal, roll = vec3_axpy(w, -vec3_dot(w, n), n);
-    double size = r->x->model->size;
-    r->pair.slow_slip = slow, r->pair.slow_roll = slow / size;
-    r->pair.slip_start =
-        vec3_length(r->placed.slip) > slow ? vec3_unit(r->placed.slip) : vec3_scale(c->slip_along, sign);
-    r->pair.roll_start = vec3_length(roll) * size > slow ? vec3_unit(roll) : vec3_scale(c->roll_along, sign);
+    r->pair.slip.least = r->pair.roll.least = least;
+    r->pair.slip.start =
+        vec3_length(r->placed.slip) > least ? vec3_unit(r->placed.slip) : vec3_scale(c->slip_along, sign);
+    r->pair.roll.start = vec3_length(roll) > least ? vec3_unit(roll) : vec3_scale(c->roll_along, sign);
     double spin = vec3_dot(w, n);
-    r->pair.spin_start = fabs(spin) * size > slow ? (spin < 0 ? -1 : 1) : c->spin_along < 0 ? -1 : 1;
+    r->pair.spin_start = fabs(spin) > least ? (spin < 0 ? -1 : 1) : c->spin_along < 0 ? -1 : 1;
+}
+
+bool rolling_find_onset(rolling *r) {
+    const exact *x = r->x;
+    double one = x->model->bodies[x->bodies[r->one]].shape.radius,
+           two = x->model->bodies[x->bodies[r->two]].shape.radius;
+    return reduced_find_onset(&r->pair, &r->placed, &r->base, r->base_rotation, &r->load,
+                              fmin(fmin(one, two), x->model->size));
 }
 
 /* The two bodies, their surfaces and modes, as the group has them now. */
@@ -90,7 +101,9 @@ bool rolling_begin(rolling *r, exact *x) {
     rolling_find_starts(r, &x->contacts.data[0]);
     rolling_tell_point(r, &x->contacts.data[0].point);
     rolling_pack(r, &r->state, r->y);
-    if (rolling_load(r, r->powers, NULL) != ABUT_OK) return false;
+    if (rolling_load(r, r->powers, NULL) != ABUT_OK ||
+        (rolling_find_onset(r) && rolling_load(r, r->powers, NULL) != ABUT_OK))
+        return false;
     rolling_monitor(r, r->monitored);
     r->loaded = true;
     return true;
@@ -118,18 +131,15 @@ void rolling_remember(rolling *r, double end) {
                           .end = end,
                           .hint = o->h,
                           .last_error = o->last_error,
-                          .slip_start = r->pair.slip_start,
-                          .roll_start = r->pair.roll_start,
-                          .spin_start = r->pair.spin_start,
-                          .slow_slip = r->pair.slow_slip,
-                          .slow_roll = r->pair.slow_roll};
+                          .slip = r->pair.slip,
+                          .roll = r->pair.roll,
+                          .spin_start = r->pair.spin_start};
     memcpy(r->step.y, o->y, (size_t)o->size * sizeof(double));
 }
 
 static void recall_starts(rolling *r) {
-    r->pair.slip_start = r->step.slip_start, r->pair.roll_start = r->step.roll_start;
+    r->pair.slip = r->step.slip, r->pair.roll = r->step.roll;
     r->pair.spin_start = r->step.spin_start;
-    r->pair.slow_slip = r->step.slow_slip, r->pair.slow_roll = r->step.slow_roll;
 }
 
 /* Makes the remembered step again. */

@@ -156,9 +156,9 @@ void rolling_monitor(const rolling *r, double g[MONITORS]) {
     g[LEAVES_TWO] = room(&p->side[1], r->state.place[1]);
     g[NORMAL] = r->load.normal;
     g[CONFORMS] = r->placed.curvature[0] / r->placed.curvature[1] - ROLLING_CONFORMS;
-    g[MARGIN] = r->load.margin + FORCES_ALLOWANCE;
-    g[SLIP] = p->mode == FRICTION_SLIP ? vec3_dot(r->placed.slip, p->slip_start) : INFINITY;
-    g[ROLL] = p->rolling == FRICTION_SLIP ? vec3_dot(w, p->roll_start) : INFINITY;
+    g[MARGIN] = r->load.margin + ROLLING_ALLOWANCE;
+    g[SLIP] = p->mode == FRICTION_SLIP ? vec3_dot(r->placed.slip, p->slip.start) : INFINITY;
+    g[ROLL] = p->rolling == FRICTION_SLIP ? vec3_dot(w, p->roll.start) : INFINITY;
     g[SPIN] = p->spinning == FRICTION_SLIP ? vec3_dot(w, n) * p->spin_start : INFINITY;
 }
 
@@ -274,8 +274,8 @@ static void store(rolling *r, double time) {
     rolling_tell_point(r, &c->point);
     double sign = r->flipped ? -1 : 1;
     rolling_find_starts(r, c); /* slip turns slowly; the next step goes on from where this one ended */
-    c->slip_along = vec3_scale(r->pair.slip_start, sign),
-    c->roll_along = vec3_scale(r->pair.roll_start, sign);
+    c->slip_along = vec3_scale(r->pair.slip.start, sign),
+    c->roll_along = vec3_scale(r->pair.roll.start, sign);
     c->spin_along = r->pair.spin_start;
     x->touches.data[0].slip_start = c->slip_along;
     x->time = r->time = time;
@@ -327,13 +327,17 @@ static abut_status cross(rolling *r, exact_event *e, abut_error *error) {
         return ABUT_OK;
     }
     store(r, r->x->time);
+    if (rolling_find_onset(r) && rolling_load(r, r->powers, NULL) != ABUT_OK) {
+        *e = (exact_event){EXACT_LEAVES, 0, r->x->time};
+        return ABUT_OK;
+    }
     rolling_monitor(r, r->monitored);
     r->running = false;
     /* where the curvature jumps, forces do, and a place can end */
     if (!(r->placed.curvature[0] / r->placed.curvature[1] > ROLLING_CONFORMS))
         *e = (exact_event){EXACT_SLIPS, 0, r->x->time};
     if (r->load.normal < 0) *e = (exact_event){EXACT_VANISHES, 0, r->x->time};
-    if (r->load.margin + FORCES_ALLOWANCE < 0) *e = (exact_event){EXACT_SLIPS, 0, r->x->time};
+    if (r->load.margin + ROLLING_ALLOWANCE < 0) *e = (exact_event){EXACT_SLIPS, 0, r->x->time};
     return exact_emit(r->x, exact_contact_event(r->x, ABUT_EVENT_PATCH_CROSSED, 0), error);
 }
 
@@ -379,11 +383,20 @@ static abut_status begin_step(rolling *r, double longest, abut_error *error) {
     return status == ABUT_OK ? rolling_make_step(r, end, error) : status;
 }
 
+/* The next step has another derivative: it begins anew, with energies that are in the books. */
+static void restart(rolling *r) {
+    r->running = false;
+    r->y[power_at(r)] = r->y[power_at(r) + 1] = 0;
+}
+
 /* What the rest of the clock has to do at the end of a step. */
 static abut_status end_step(rolling *r, bool cut, exact_event *e, abut_error *error) {
     r->ahead = false;
     r->x->account->steps++;
-    if (r->which == MONITORS && !cut) return ABUT_OK;
+    if (r->which == MONITORS && !cut) {
+        if (rolling_find_onset(r)) restart(r);
+        return ABUT_OK;
+    }
     r->running = false;
     if (cut) {
         *e = (exact_event){EXACT_GAP, 0, r->x->time};

@@ -32,7 +32,7 @@ static bool holds(const rolling *r) {
             weight += r->pair.body[k].inertia->mass * vec3_length(r->load.acceleration[k].linear);
     weight += vec3_length(r->pair.body[0].wrench.linear);
     const double *k = r->placed.curvature;
-    return r->load.normal > 1e-6 * weight && r->load.margin + FORCES_ALLOWANCE >= 0 &&
+    return r->load.normal > 1e-6 * weight && r->load.margin + ROLLING_ALLOWANCE >= 0 &&
            k[0] / k[1] > 2 * ROLLING_CONFORMS;
 }
 

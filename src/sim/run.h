@@ -12,9 +12,10 @@
 
 #include "abut/complementarity.h"
 #include "dynamics/forces.h"
+#include "dynamics/reduced.h"
 #include "sim/model.h"
 
-enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 8 };
+enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 9 };
 
 /* Memory of a touching place: which features, and what friction did there last. */
 typedef struct touch {
@@ -54,8 +55,8 @@ typedef struct run_ahead {
     double start, end, hint, last_error; /* of the integrator */
     double y[AHEAD_NUMBERS];             /* at the start */
     double counted[2];                   /* energies of the step that are in the books already */
-    vec3 slip_start, roll_start;
-    double spin_start, slow_slip, slow_roll;
+    reduced_slide slip, roll;
+    double spin_start;
 } run_ahead;
 
 /* And the step itself, where it is at hand. */

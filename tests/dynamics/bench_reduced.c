@@ -38,8 +38,8 @@ double bench_accelerations(int mode, double milliseconds) {
                                  : mode == 1 ? FRICTION_SLIP
                                              : FRICTION_STICK,
                          .spinning = mode == 3 ? FRICTION_STICK : FRICTION_FREE,
-                         .slip_start = {1, 0, 0},
-                         .roll_start = {1, 0, 0},
+                         .slip.start = {1, 0, 0},
+                         .roll.start = {1, 0, 0},
                          .spin_start = 1};
     pair.body[0].wrench.linear = (vec3){0, 0, -9.81 * 5};
     motion base = {.rotation = {1, 0, 0, 0}};

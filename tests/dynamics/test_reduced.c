@@ -59,8 +59,8 @@ static void make(trial *t, const abut_surface *s, const abut_surface *u, bool pl
     assert_true(reduced_place(&t->pair, &t->state, &t->base, t->base_rotation, &t->placed));
     t->one = reduced_motion(&t->placed, quat_identity());
     vec3 w = t->placed.spin, normal = t->placed.normal;
-    t->pair.slip_start = vec3_unit(t->placed.slip);
-    t->pair.roll_start = vec3_unit(vec3_axpy(w, -vec3_dot(w, normal), normal));
+    t->pair.slip.start = vec3_unit(t->placed.slip);
+    t->pair.roll.start = vec3_unit(vec3_axpy(w, -vec3_dot(w, normal), normal));
     t->pair.spin_start = vec3_dot(w, normal) < 0 ? -1 : 1;
 }
 
@@ -83,8 +83,8 @@ static bool general(const trial *t, const group_scratch *scratch, spatial a[2], 
                        .mode = t->pair.mode,
                        .rolling = t->pair.rolling,
                        .spinning = t->pair.spinning,
-                       .slip_along = t->pair.slip_start,
-                       .roll_along = t->pair.roll_start,
+                       .slip_along = t->pair.slip.start,
+                       .roll_along = t->pair.roll.start,
                        .spin_along = vec3_dot(w, n) < 0 ? -1 : 1,
                        .pressed = true};
     group g = {.body_count = 2,

@@ -5,7 +5,14 @@
  *     u' = (p t, q t^2) - f mu g u / |u|,     f = 1 for a block, 7/2 for a ball that rolled (1 + m r^2 / I)
  *
  * from u = 0 where |(p t, q t^2)| = f mu g.  Here it is integrated by steps of a hundredth of |u| / (f mu g),
- * from where the slip has grown for START along its slow motion; what is wrong there is forgotten at once. */
+ * from where the slip has grown for START along its slow motion; what is wrong there is forgotten at once.
+ *
+ * A ball of patches is handed to contact coordinates, which know no applied forces: there the floor moves by
+ * -(p t^3 / 6, q t^4 / 12, 0), and all speeds are those against it.  With friction enough, and a rolling
+ * resistance R, the ball stands until |(p t, q t^2)| = R g / r, and then rolls at the speed v of
+ *
+ *     v' = 5/7 ((p t, q t^2) - R g / r  v / |v|). */
+#include "abut/surface.h"
 #include "trial.h"
 
 #define P     3.0
@@ -15,9 +22,11 @@
 #define END   0.7
 #define START 2e-5
 
-static void slip_rate(double f, double t, const double u[2], double rate[2]) {
+/* share ((p t, q t^2) - f mu g u / |u|) */
+static void slip_rate(double f, double share, double t, const double u[2], double rate[2]) {
     double speed = hypot(u[0], u[1]);
-    rate[0] = P * t - f * MU * G * u[0] / speed, rate[1] = Q * t * t - f * MU * G * u[1] / speed;
+    rate[0] = share * (P * t - f * MU * G * u[0] / speed);
+    rate[1] = share * (Q * t * t - f * MU * G * u[1] / speed);
 }
 
 static double onset(double f) {
@@ -33,8 +42,9 @@ static double onset(double f) {
 }
 
 /* The slip at END, and how far it went, by Runge's and Kutta's steps. */
-static void integrate(double f, double u[2], double way[2]) {
-    double t = onset(f) + START, size = hypot(P * t, Q * t * t), grown = 0.5 * START * (size - f * MU * G);
+static void integrate(double f, double share, double u[2], double way[2]) {
+    double t = onset(f) + START, size = hypot(P * t, Q * t * t);
+    double grown = 0.5 * START * share * (size - f * MU * G);
     u[0] = grown * P * t / size, u[1] = grown * Q * t * t / size, way[0] = way[1] = 0;
     while (t < END) {
         double h = fmin(0.01 * hypot(u[0], u[1]) / (f * MU * G), END - t), k[4][2], v[4][2];
@@ -42,7 +52,7 @@ static void integrate(double f, double u[2], double way[2]) {
         for (int s = 0; s < 4; s++) {
             double part = s == 0 ? 0 : s == 3 ? h : h / 2;
             for (int i = 0; i < 2; i++) v[s][i] = u[i] + (s > 0 ? part * k[s - 1][i] : 0);
-            slip_rate(f, t + part, v[s], k[s]);
+            slip_rate(f, share, t + part, v[s], k[s]);
         }
         for (int i = 0; i < 2; i++) {
             way[i] += h / 6 * (v[0][i] + 2 * v[1][i] + 2 * v[2][i] + v[3][i]);
@@ -78,7 +88,7 @@ static void a_block_begins_to_slip(void **state) {
     trial t;
     double u[2], way[2];
     run(&t, "shape = solid.box {1, 1, 0.1}, position = {0, 0, 0.05}");
-    integrate(1, u, way);
+    integrate(1, 1, u, way);
     check_onset(&t, 1);
     abut_motion m = abut_sim_motion(t.sim, 1);
     close_to(m.velocity.x, u[0], 1e-8), close_to(m.velocity.y, u[1], 1e-8);
@@ -92,7 +102,7 @@ static void a_rolling_ball_begins_to_slip(void **state) {
     trial t;
     double u[2], way[2];
     run(&t, "shape = sphere {0.1}, position = {0, 0, 0.1}");
-    integrate(3.5, u, way);
+    integrate(3.5, 1, u, way);
     check_onset(&t, 3.5);
     abut_motion m = abut_sim_motion(t.sim, 1);
     double slip[2] = {m.velocity.x - 0.1 * m.spin.y, m.velocity.y + 0.1 * m.spin.x};
@@ -101,6 +111,98 @@ static void a_rolling_ball_begins_to_slip(void **state) {
     close_to(m.velocity.x, 2 * u[0] / 7 + 5 * P * END * END / 14, 1e-8);
     close_to(m.velocity.y, 2 * u[1] / 7 + 5 * Q * END * END * END / 21, 1e-8);
     finish(&t);
+}
+
+/* ---- contact coordinates */
+
+static const double radius = 0.1;
+
+/* A ball of patches on a floor that moves. */
+static void run_patches(trial *t, const char *friction) {
+    char text[600];
+    snprintf(text, sizeof text,
+             "world { gravity = {0, 0, %.17g}, frame = 1/60 }\nmaterial { friction = %s }"
+             "body { name = 'floor', shape = halfspace { normal = {0, 0, 1}, offset = 0 }, kinematic = true,"
+             " motion = function(t) return {-%.17g * t^3 / 6, -%.17g * t^4 / 12, 0} end }\n"
+             "body { name = 'b', shape = sphere {%.17g}, position = {0, 0, %.17g}, mass = 2 }",
+             -G, friction, P, Q, radius, radius);
+    abut_error error = {0};
+    abut_surface *surface = NULL;
+    abut_quadric q = abut_default_quadric(ABUT_PATCH_SPHERE);
+    q.axes = (mat3){{radius, 0, 0}, {0, radius, 0}, {0, 0, radius}};
+    *t = (trial){0};
+    if (abut_surface_quadric(NULL, &q, &surface, &error) != ABUT_OK ||
+        abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &t->scene, &error) != ABUT_OK)
+        fail_msg("%d: %s", error.line, error.message);
+    abut_world_def world = *abut_scene_world(t->scene);
+    abut_body_def bodies[2] = {world.bodies[0], world.bodies[1]};
+    bodies[1].shape = (abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface};
+    world.bodies = bodies;
+    abut_sim_options options = {.user = t, .event = keep_event};
+    if (abut_model_create(NULL, &world, &t->model, &error) != ABUT_OK ||
+        abut_sim_create(NULL, t->model, &options, &t->sim, &error) != ABUT_OK)
+        fail_msg("%s", error.message);
+    advance(t, END);
+    assert_non_null(nth(t, ABUT_EVENT_ROLLING_BEGINS, 0));
+    assert_null(nth(t, ABUT_EVENT_ROLLING_ENDS, 0));
+    assert_int_equal(abut_sim_audit(t->sim).storms, 0);
+    abut_surface_free(NULL, surface);
+}
+
+/* Speed and place of the ball against the floor. */
+static abut_motion against_the_floor(const trial *t) {
+    abut_motion m = abut_sim_motion(t->sim, 1);
+    double t2 = END * END;
+    m.velocity.x += P * t2 / 2, m.velocity.y += Q * t2 * END / 3;
+    m.center.x += P * t2 * END / 6, m.center.y += Q * t2 * t2 / 12;
+    return m;
+}
+
+static void a_ball_of_patches_begins_to_slip(void **state) {
+    (void)state;
+    trial t;
+    double u[2], way[2];
+    run_patches(&t, "0.3");
+    integrate(3.5, 1, u, way);
+    check_onset(&t, 3.5);
+    abut_motion m = against_the_floor(&t);
+    double slip[2] = {m.velocity.x - radius * m.spin.y, m.velocity.y + radius * m.spin.x};
+    close_to(slip[0], u[0], 1e-8), close_to(slip[1], u[1], 1e-8);
+    close_to(m.velocity.x, 2 * u[0] / 7 + 5 * P * END * END / 14, 1e-8);
+    close_to(m.velocity.y, 2 * u[1] / 7 + 5 * Q * END * END * END / 21, 1e-8);
+    finish(&t);
+}
+
+static void a_ball_of_patches_begins_to_roll(void **state) {
+    (void)state;
+    trial t;
+    double v[2], way[2];
+    run_patches(&t, "{ static = 5, dynamic = 5, rolling = 0.03, spinning = 0 }"); /* R / r = MU */
+    integrate(1, 5.0 / 7, v, way);
+    abut_motion m = against_the_floor(&t);
+    close_to(m.velocity.x, v[0], 1e-8), close_to(m.velocity.y, v[1], 1e-8);
+    close_to(m.center.x, way[0], 1e-8), close_to(m.center.y, way[1], 1e-8);
+    close_to(m.spin.x, -v[1] / radius, 1e-7), close_to(m.spin.y, v[0] / radius, 1e-7);
+    finish(&t);
+}
+
+/* Bodies whose slip (egg) and rolling (on one stable place) begin and end many times: never in a storm. */
+static void the_scenes_need_no_time_steps(void **state) {
+    (void)state;
+    static const char *const scenes[] = {"egg", "gomboc-like"};
+    for (int i = 0; i < 2; i++) {
+        char path[1024];
+        abut_error error = {0};
+        trial t = {0};
+        snprintf(path, sizeof path, ABUT_SOURCE "/scenes/%s.lua", scenes[i]);
+        if (abut_scene_load(NULL, path, NULL, &t.scene, &error) != ABUT_OK ||
+            abut_model_create(NULL, abut_scene_world(t.scene), &t.model, &error) != ABUT_OK ||
+            abut_sim_create(NULL, t.model, NULL, &t.sim, &error) != ABUT_OK)
+            fail_msg("%s: %s", path, error.message);
+        advance(&t, abut_scene_world(t.scene)->duration);
+        assert_int_equal(abut_sim_audit(t.sim).storms, 0);
+        finish(&t);
+    }
 }
 
 /* A box dropped on a corner sticks, begins to slip, and is never let go of before another corner lands: a
@@ -122,6 +224,9 @@ static void a_dropped_box_keeps_its_corner(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_block_begins_to_slip),
                                        cmocka_unit_test(a_rolling_ball_begins_to_slip),
+                                       cmocka_unit_test(a_ball_of_patches_begins_to_slip),
+                                       cmocka_unit_test(a_ball_of_patches_begins_to_roll),
+                                       cmocka_unit_test(the_scenes_need_no_time_steps),
                                        cmocka_unit_test(a_dropped_box_keeps_its_corner)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
