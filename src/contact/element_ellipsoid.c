@@ -65,39 +65,46 @@ static bool solve_across(const across *m, vec3 b, vec3 *x) {
 
 /* ---- the nearest place of an ellipsoid to a point */
 
-/* The root t > -min a^2 of sum (a_i q_i/(t + a_i^2))^2 = 1, by Newton's method on 1/sqrt(sum): it is concave
- * and nearly straight, and the start lies left of the root, so the steps go to it from one side. */
-static double project_parameter(vec3 a, vec3 q) {
-    double t = fmax(a.x * (fabs(q.x) - a.x), fmax(a.y * (fabs(q.y) - a.y), a.z * (fabs(q.z) - a.z)));
-    double least = fmin(a.x, fmin(a.y, a.z));
-    t = fmax(t, -least * least * (1 - 1e-12));
+/* The place y of the ellipsoid nearest to q (body axes) has q - y = t w, w_i = q_i/(t + a_i^2), y_i = a_i^2
+ * w_i and sum (a_i w_i)^2 = 1, t >= -c^2 with c the shortest half axis.  In s = t + c^2 >= 0 the denominators
+ * are sums without cancellation, however deep q lies.  The root by Newton's method on 1/sqrt(sum): it is
+ * concave and nearly straight, and the start lies left of the root, so the steps go to it from one side. */
+static double project_parameter(vec3 a, vec3 q, vec3 apart) {
+    double s = 0;
+    for (int k = 0; k < 3; k++) s = fmax(s, vec3_at(a, k) * fabs(vec3_at(q, k)) - vec3_at(apart, k));
     for (int i = 0; i < 60; i++) {
         double sum = 0, rate = 0;
         for (int k = 0; k < 3; k++) {
-            double w = 1 / (t + vec3_at(a, k) * vec3_at(a, k)), f = vec3_at(a, k) * vec3_at(q, k) * w;
+            if (vec3_at(q, k) == 0) continue; /* its denominator may be zero */
+            double w = 1 / (s + vec3_at(apart, k)), f = vec3_at(a, k) * vec3_at(q, k) * w;
             sum += f * f, rate += f * f * w;
         }
-        if (!(sum > 0)) return t;
-        double root = sqrt(sum), step = (root - 1) * sum / rate;
-        if (!(step > 1e-17 * least * least + 1e-16 * fabs(t))) return t + fmax(step, -1e-15 * least * least);
-        t += step;
+        if (!(sum > 0)) return s;
+        double step = (sqrt(sum) - 1) * sum / rate;
+        if (!(step > 1e-16 * s)) return s + fmax(step, -1e-15 * s);
+        s += step;
     }
-    return t;
+    return s;
 }
 
-/* The normal at the place nearest to x, and the signed distance (negative inside). */
-static vec3 project(const placed *e, vec3 x, double *distance) {
-    vec3 a = e->e->axes, q = quat_unrotate(e->m->rotation, vec3_sub(x, e->p));
-    double t = project_parameter(a, q);
-    vec3 w = {q.x / (t + a.x * a.x), q.y / (t + a.y * a.y), q.z / (t + a.z * a.z)};
-    double length = vec3_length(w);
-    if (!(length > 0)) { /* the centre: along the shortest axis */
-        w = vec3_make(a.x <= a.y && a.x <= a.z, a.y < a.x && a.y <= a.z, a.z < a.x && a.z < a.y);
-        *distance = -vec3_dot(w, a);
-        return quat_rotate(e->m->rotation, w);
+static int shortest(vec3 a) { return a.x <= a.y && a.x <= a.z ? 0 : a.y <= a.z ? 1 : 2; }
+
+/* Deep inside, where q has nothing along the shortest axis, s = 0 and sum = 1 has to give that part of w. */
+vec3 ellipsoid_normal(const placed *e, vec3 x, double *distance) {
+    vec3 a = e->e->axes, q = quat_unrotate(e->m->rotation, vec3_sub(x, e->p)), apart;
+    int least = shortest(a);
+    double c = vec3_at(a, least), w[3], sum = 0;
+    apart = vec3_make((a.x - c) * (a.x + c), (a.y - c) * (a.y + c), (a.z - c) * (a.z + c));
+    double s = project_parameter(a, q, apart);
+    for (int k = 0; k < 3; k++) {
+        double under = s + vec3_at(apart, k), part;
+        w[k] = under > 0 ? vec3_at(q, k) / under : 0;
+        part = vec3_at(a, k) * w[k], sum += k == least ? 0 : part * part;
     }
-    *distance = t * length;
-    return quat_rotate(e->m->rotation, vec3_scale(w, 1 / length));
+    if (s == 0) w[least] = sqrt(fmax(1 - sum, 0)) / c;
+    double length = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    *distance = (s - c * c) * length;
+    return quat_rotate(e->m->rotation, vec3_scale(vec3_make(w[0], w[1], w[2]), 1 / length));
 }
 
 /* ---- a point or a curve against an ellipsoid */
@@ -132,7 +139,7 @@ static bool touch(const tip *a, const placed *b, vec3 n, double distance, contac
 
 static bool point_ellipsoid(const placed *a, const placed *b, contact_point *out) {
     double distance;
-    vec3 n = project(b, a->p, &distance);
+    vec3 n = ellipsoid_normal(b, a->p, &distance);
     return touch(&(tip){.x = a->p, .x_rate = a->p_rate, .m = a->m, .r = a->e->r}, b, n, distance, out);
 }
 
@@ -141,13 +148,13 @@ static bool point_ellipsoid(const placed *a, const placed *b, contact_point *out
 static bool line_ellipsoid(const placed *a, const placed *b, contact_point *out, double *sa) {
     double foot = vec3_dot(vec3_sub(b->p, a->p), a->d), size = 1.01 * vec3_max_abs(b->e->axes);
     double lo = foot - size, hi = foot + size, distance, s = foot;
-    double g_lo = vec3_dot(project(b, vec3_axpy(a->p, lo, a->d), &distance), a->d);
-    double g_hi = vec3_dot(project(b, vec3_axpy(a->p, hi, a->d), &distance), a->d);
+    double g_lo = vec3_dot(ellipsoid_normal(b, vec3_axpy(a->p, lo, a->d), &distance), a->d);
+    double g_hi = vec3_dot(ellipsoid_normal(b, vec3_axpy(a->p, hi, a->d), &distance), a->d);
     vec3 n = vec3_zero();
     for (int i = 0; i < 80; i++) {
         s = i % 3 == 2 ? lo + (hi - lo) / 2 : lo + (hi - lo) * (g_lo / (g_lo - g_hi));
         if (!(s > lo && s < hi)) s = lo + (hi - lo) / 2;
-        n = project(b, vec3_axpy(a->p, s, a->d), &distance);
+        n = ellipsoid_normal(b, vec3_axpy(a->p, s, a->d), &distance);
         double g = vec3_dot(n, a->d);
         if (g == 0 || !(s > lo && s < hi) || hi - lo < 1e-16 * size) break;
         if (g > 0)
@@ -161,17 +168,12 @@ static bool line_ellipsoid(const placed *a, const placed *b, contact_point *out,
     return touch(&t, b, n, distance, out);
 }
 
-static void to_ellipsoid(const void *user, const circle_place *at, double *value, double *slope) {
-    vec3 n = project(user, at->x, value);
-    *slope = vec3_dot(n, at->along);
-}
-
 /* The rim's deepest place. */
 static bool circle_ellipsoid(const placed *a, const placed *b, contact_point *out) {
     circle_place at;
-    if (!circle_minimum(a, to_ellipsoid, b, &at)) return false;
+    if (!rim_place_to_ellipsoid(a, b, &at)) return false;
     double distance;
-    vec3 n = project(b, at.x, &distance);
+    vec3 n = ellipsoid_normal(b, at.x, &distance);
     tip t = {at.x, motion_velocity_at(a->m, at.x), at.along, vec3_scale(at.radial, -1 / a->e->r), a->m, 0};
     return touch(&t, b, n, distance, out);
 }

@@ -29,15 +29,9 @@ static inline vec3 unit_rate(vec3 n, vec3 v_rate, double length) {
 
 /* ---- element_circle.c */
 
-enum { CIRCLE_SAMPLES = 16 };
 typedef struct circle_place {
     vec3 x, along, radial; /* the point, the unit tangent d x radial, the unit radius */
 } circle_place;
-/* A function over the points of a circle, and a positive multiple of its derivative along the circle. */
-typedef void circle_measure(const void *user, const circle_place *at, double *value, double *slope);
-/* Its lowest minimum; false where it is the same all around. */
-bool circle_minimum(const placed *c, circle_measure *f, const void *user, circle_place *out);
-
 /* element_circles.c: the point of a circle nearest to q; false where q is on its axis. */
 bool circle_nearest(const placed *c, vec3 q, circle_place *at);
 /* The places of circle b where its distance from circle a has a minimum: all, and of more than two the
@@ -48,6 +42,9 @@ int circles_minima(const placed *a, const placed *b, circle_place out[2]);
  * seen along the line; at least one is there. */
 void rim_places_to_line(const placed *rim, const placed *line, circle_place out[2], bool has[2]);
 
+/* element_rim_ellipsoid.c: the place of a rim nearest to an ellipsoid; false where all are alike. */
+bool rim_place_to_ellipsoid(const placed *rim, const placed *ellipsoid, circle_place *out);
+
 /* A line and a circle, two circles: the place that the circle's branch names.  *sa: the line's parameter;
  * *sb: -1 where the branch has no place of its own. */
 bool line_circle(const placed *a, const placed *b, contact_point *out, double *sa, double *sb);
@@ -56,6 +53,8 @@ bool circle_circle(const placed *a, const placed *b, contact_point *out);
 
 /* The point of an ellipsoid deepest against n. */
 void ellipsoid_tip(const placed *a, vec3 n, vec3 n_rate, vec3 *tip, vec3 *tip_rate);
+/* The normal at the place nearest to x, and the signed distance (negative inside). */
+vec3 ellipsoid_normal(const placed *e, vec3 x, double *distance);
 /* A point, line, circle or ellipsoid against an ellipsoid. */
 bool any_ellipsoid(const placed *a, const placed *b, contact_point *out, double *sa);
 bool ellipsoid_in_cavity(const placed *a, const placed *b, contact_point *out);

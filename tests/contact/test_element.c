@@ -373,6 +373,55 @@ static void every_place_of_two_rims_is_found(void **state) {
     assert_true(twice > 500);
 }
 
+/* A rim of one of the kinds that are hard: thin and flat ellipsoids, rims within and around them, under the
+ * flat end, nearly on the axis of a spheroid that looks nearly the same all around. */
+static void hard_rim(int k, element *rim, element *ellipsoid) {
+    static const double axes[][3] = {{0.3, 0.5, 0.2}, {0.3, 0.3, 0.2},    {1, 0.05, 0.04},
+                                     {1, 0.9, 0.03},  {0.3, 0.3, 0.3001}, {2, 0.1, 1}};
+    const double *a = axes[k % COUNT_OF(axes)];
+    *ellipsoid = (element){.kind = ELEMENT_ELLIPSOID, .axes = vec3_make(a[0], a[1], a[2])};
+    *rim = (element){.kind = ELEMENT_CIRCLE, .d = vec3_unit(random_vector(1)), .p = random_vector(0.8)};
+    rim->r = exp(random_range(&seed, log(0.01), log(3)));
+    if (k % 4 == 1) rim->p = vec3_scale(rim->p, 0.05);
+    if (k % 4 == 2) {
+        rim->d = vec3_unit(vec3_axpy(vec3_make(0, 0, 1), 1e-3, random_vector(1)));
+        rim->p = vec3_axpy(vec3_make(0, 0, random_range(&seed, -1, 1)), 1e-3, random_vector(1));
+    }
+}
+
+/* No place of a dense sampling of the rim is nearer to the ellipsoid than the one that is found, to rounding
+ * where the rim can touch (its radius leads towards the ellipsoid), else to 1e-9 of the rim, as the search
+ * has it. */
+static void no_place_of_a_rim_is_nearer_to_an_ellipsoid(void **state) {
+    (void)state;
+    enum { STEPS = 1000 };
+    const motion still = {.rotation = {1, 0, 0, 0}};
+    int faces = 0, refused = 0;
+    for (int k = 0; k < 3000; k++) {
+        element rim, ellipsoid;
+        contact_point p, q;
+        hard_rim(k, &rim, &ellipsoid);
+        if (!element_contact(&rim, &still, &ellipsoid, &still, 1, &p, NULL, NULL)) {
+            refused++;
+            continue;
+        }
+        vec3 x = vec3_orthogonal(rim.d), y = vec3_cross(rim.d, x), on = vec3_axpy(p.at, p.gap, p.normal);
+        bool can_touch = vec3_dot(p.normal, vec3_sub(on, rim.p)) <= 0;
+        faces += can_touch;
+        if (fabs(vec3_distance(on, rim.p) - rim.r) > 1e-12) fail_msg("rim %d: the place is not on it", k);
+        for (int i = 0; i < STEPS; i++) {
+            double angle = 2 * 3.14159265358979323846 * i / STEPS;
+            element at = {.kind = ELEMENT_POINT};
+            at.p = vec3_add(rim.p, vec3_axpy(vec3_scale(x, rim.r * cos(angle)), rim.r * sin(angle), y));
+            if (!element_contact(&at, &still, &ellipsoid, &still, 1, &q, NULL, NULL)) continue;
+            if (q.gap < p.gap - (can_touch ? 1e-13 : 1e-9 * rim.r))
+                fail_msg("rim %d: %.17g, a sample has %.17g", k, p.gap, q.gap);
+        }
+    }
+    assert_true(faces > 300);
+    if (refused > 30) fail_msg("%d refused", refused);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_has_the_rates_of_finite_differences),
@@ -383,6 +432,7 @@ int main(void) {
         cmocka_unit_test(equal_axes_are_spheres),
         cmocka_unit_test(every_place_of_a_rim_at_a_line_is_found),
         cmocka_unit_test(every_place_of_two_rims_is_found),
+        cmocka_unit_test(no_place_of_a_rim_is_nearer_to_an_ellipsoid),
         cmocka_unit_test(degenerate_pairs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
