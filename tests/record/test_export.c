@@ -5,6 +5,8 @@
 
 #include <jansson.h>
 #include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

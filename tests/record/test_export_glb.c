@@ -4,6 +4,8 @@
 #include "exported.h"
 
 #include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 typedef struct glb {
     char *bytes;
