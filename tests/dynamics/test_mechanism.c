@@ -261,9 +261,21 @@ static void cardan_joint(void **state) {
     }
 }
 
-/* Four corners of a face on a plane, the normal of one of them turned by d: three say that the face lies
- * flat, the fourth differs from them by d along the face.  Errors of rounding are not chased along it, nor is
- * the slip stopped; where d is an angle that can be seen the place follows: e / d. */
+/* Four corners of a face on a plane, the normal of one of them turned by d and its gap e. */
+static int face_of_four(little *w, int floor, double d, double e) {
+    int block = little_body(w, 2, vec3_make(1, 1, 1), vec3_make(0, 0, 1));
+    for (int k = 0; k < 4; k++) {
+        vec3 at = vec3_make(k & 1 ? 1 : -1, k & 2 ? 1 : -1, 0), up = vec3_make(0, 0, 1);
+        vec3 normal = k == 3 ? vec3_unit(vec3_make(d, 0, 1)) : up;
+        group_contact *c = &w->contacts[little_contact(w, block, floor, at, normal)];
+        c->pressed = true, c->point.gap = k == 3 ? e : 0;
+    }
+    return block;
+}
+
+/* Three corners say that the face lies flat, the fourth differs from them by d along the face.  Errors of
+ * rounding are not chased along it, nor is the slip stopped; where d is an angle that can be seen the place
+ * follows: e / d. */
 static void nearly_dependent_rows_move_nothing_aside(void **state) {
     (void)state;
     const double turns[] = {1e-3, 1e-7, 1e-9};
@@ -271,13 +283,7 @@ static void nearly_dependent_rows_move_nothing_aside(void **state) {
         double d = turns[i], e = 1e-13;
         little w;
         little_open(&w);
-        int block = little_body(&w, 2, vec3_make(1, 1, 1), vec3_make(0, 0, 1)), floor = little_fixed(&w);
-        for (int k = 0; k < 4; k++) {
-            vec3 at = vec3_make(k & 1 ? 1 : -1, k & 2 ? 1 : -1, 0), up = vec3_make(0, 0, 1);
-            vec3 normal = k == 3 ? vec3_unit(vec3_make(d, 0, 1)) : up;
-            group_contact *c = &w.contacts[little_contact(&w, block, floor, at, normal)];
-            c->pressed = true, c->point.gap = k == 3 ? e : 0;
-        }
+        int block = face_of_four(&w, little_fixed(&w), d, e);
         w.motions[block].velocity.linear = vec3_make(3, 4, 0);
         project_result p;
         assert_int_equal(project_positions(&w.g, &w.scratch, w.x, &p, NULL), ABUT_OK);
@@ -291,6 +297,26 @@ static void nearly_dependent_rows_move_nothing_aside(void **state) {
         assert_true(fabs(w.x[block].linear.z) <= 4 * d);
         little_close(&w);
     }
+}
+
+/* The same beside a body that sticks, which holds itself and not the others: an error that is no rounding is
+ * not chased along the face either, and the body that sticks goes to its anchor. */
+static void a_point_that_sticks_holds_its_own_body(void **state) {
+    (void)state;
+    const double d = 1e-7, e = 1e-9;
+    little w;
+    little_open(&w);
+    int floor = little_fixed(&w), block = face_of_four(&w, floor, d, e);
+    int other = little_body(&w, 2, vec3_make(1, 1, 1), vec3_make(5, 0, 1));
+    group_contact *c = &w.contacts[little_contact(&w, other, floor, vec3_make(5, 0, 0), vec3_make(0, 0, 1))];
+    c->pressed = c->anchored = true, c->mode = FRICTION_STICK;
+    c->anchor_a = vec3_make(0, 0, -1), c->anchor_b = vec3_make(5 - e, 0, 0);
+    project_result p;
+    assert_int_equal(project_positions(&w.g, &w.scratch, w.x, &p, NULL), ABUT_OK);
+    assert_true(vec3_length(w.x[block].linear) + vec3_length(w.x[block].angular) <= 1e2 * e);
+    double tip = w.x[other].linear.x - w.x[other].angular.y; /* of the point one below the centre */
+    assert_close(tip, -e, 1e-15);
+    little_close(&w);
 }
 
 /* Projection: quadratic convergence from a large error; least movement: a light body yields to a heavy one.
@@ -385,6 +411,7 @@ int main(void) {
         cmocka_unit_test(screw_under_gravity),
         cmocka_unit_test(cardan_joint),
         cmocka_unit_test(nearly_dependent_rows_move_nothing_aside),
+        cmocka_unit_test(a_point_that_sticks_holds_its_own_body),
         cmocka_unit_test(projection_is_newton_in_the_metric_of_masses),
         cmocka_unit_test(contradicting_hinges_are_named),
         cmocka_unit_test(anchors_hold),
