@@ -5,6 +5,7 @@
 //   bench_live pyramid|bin     only that            bench_live growth    250 to 8,000 hulls
 //   --steps N                  instead of 600       --only NAME          one engine (abut, bullet, ode,
 //   mujoco)                    --count N            growth: only that many hulls
+//   --threads 1|2              only that many
 //   --stages                   growth: the times of the stages too
 //
 // Times of one thread are CPU time, of two threads wall time.  `settled` is the mean of the second half.
@@ -87,8 +88,9 @@ figures measure(const engine_row &row, const live_scene &scene, int threads, int
     return f;
 }
 
-void run_scene(const char *title, const live_scene &scene, int steps, const char *only) {
+void run_scene(const char *title, const live_scene &scene, int steps, const char *only, int only_threads) {
     for (int threads = 1; threads <= 2; threads++) {
+        if (only_threads && threads != only_threads) continue;
         std::printf("\n%s, %d bodies, %d steps, %d thread%s\n", title, (int)scene.bodies.size(), steps,
                     threads, threads > 1 ? "s (wall time)" : " (CPU time)");
         std::printf("%-30s %9s %9s %8s %9s %9s %9s %9s\n", "engine", "mean ms", "settled", "x abut",
@@ -154,13 +156,15 @@ void run_growth(int steps, const char *only, int wanted, bool stages) {
 
 int main(int argc, char **argv) {
     const char *scene = "all", *only = nullptr;
-    int steps = 0, count = 0;
+    int steps = 0, count = 0, threads = 0;
     bool stages = false;
     for (int i = 1; i < argc; i++) {
         if (!std::strcmp(argv[i], "--steps") && i + 1 < argc)
             steps = std::atoi(argv[++i]);
         else if (!std::strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
+        else if (!std::strcmp(argv[i], "--threads") && i + 1 < argc)
+            threads = std::atoi(argv[++i]);
         else if (!std::strcmp(argv[i], "--count") && i + 1 < argc)
             count = std::atoi(argv[++i]);
         else if (!std::strcmp(argv[i], "--stages"))
@@ -170,9 +174,9 @@ int main(int argc, char **argv) {
     }
     bool all = !std::strcmp(scene, "all");
     if (all || !std::strcmp(scene, "pyramid"))
-        run_scene("pyramid of base 20", make_pyramid(20), steps ? steps : 600, only);
+        run_scene("pyramid of base 20", make_pyramid(20), steps ? steps : 600, only, threads);
     if (all || !std::strcmp(scene, "bin"))
-        run_scene("hulls in a bin", make_bin(1000), steps ? steps : 600, only);
+        run_scene("hulls in a bin", make_bin(1000), steps ? steps : 600, only, threads);
     if (!std::strcmp(scene, "growth")) run_growth(steps ? steps : 600, only, count, stages);
     return 0;
 }

@@ -29,6 +29,19 @@ static double smallest_body(const abut_model *m) {
     return isfinite(smallest) ? smallest : m->size;
 }
 
+/* The power of two next to the middle of the lightest and the heaviest moving body, on a scale of ratios. */
+static double mass_unit(const abut_model *m) {
+    double least = INFINITY, most = 0;
+    for (int i = 0; i < m->body_count; i++) {
+        if (!m->bodies[i].movable) continue;
+        least = fmin(least, m->bodies[i].inertia.mass), most = fmax(most, m->bodies[i].inertia.mass);
+    }
+    int low = 0, high = 0;
+    if (!(most > 0)) return 1;
+    (void)frexp(least, &low), (void)frexp(most, &high);
+    return ldexp(1, (low + high) / 2);
+}
+
 static bool allocate_slots(live *w) {
     size_t n = (size_t)w->slots, h = (size_t)w->model->hinge_count;
     arena *m = &w->memory;
@@ -113,6 +126,7 @@ abut_status live_create(abut_sim *run, abut_error *error) {
     w->substeps = run->model->world.substeps > 0 ? run->model->world.substeps : 1;
     w->size = smallest_body(run->model);
     w->reach = 0.02 * w->size, w->push = 4 * w->size;
+    w->unit = mass_unit(run->model);
     arena_init(&w->memory, &run->context);
     arena_init(&w->scratch, &run->context);
     bvh_init(&w->tree);
@@ -176,12 +190,15 @@ static void load_bodies(live *w) {
         live_mass *mass = &w->masses[i + 1];
         *mass = (live_mass){0};
         if (b->kinematic || w->movable[i + 1]) {
-            w->velocities[i + 1].v = live_lanes(m->velocity.linear);
-            w->velocities[i + 1].w = live_lanes(m->velocity.angular);
+            w->velocities[i + 1].v = live_four(m->velocity.linear);
+            w->velocities[i + 1].w = live_four(m->velocity.angular);
         }
         if (!w->movable[i + 1]) continue;
         mat3 t = body_inverse_inertia(&b->inertia, m->rotation);
-        *mass = (live_mass){b->inertia.inverse_mass, {t.cx.x, t.cy.y, t.cz.z, t.cy.x, t.cz.x, t.cz.y}, 0};
+        double u = w->unit;
+        *mass = (live_mass){u * b->inertia.inverse_mass,
+                            {u * t.cx.x, u * t.cy.y, u * t.cz.z, u * t.cy.x, u * t.cz.x, u * t.cz.y},
+                            0};
     }
 }
 

@@ -4,12 +4,12 @@
  *   live_broad.c     boxes, the tree, and the sorted list of pairs that may touch
  *   live_narrow.c    manifolds of the pairs, impulses carried over by feature ids
  *   live_island.c    bodies that push each other; who sleeps, who wakes, who is solved directly
- *   live_color.c     contacts in colours: in one colour no body occurs twice; four contacts a batch
+ *   live_color.c     contacts in colours: in one colour no body occurs twice; eight contacts a batch
  *   live_prepare.c   lanes of a batch from its contacts; impulses back into them
  *   live_refresh.c   contacts of batches found anew within a step
- *   live_solve.c     the kernels on batches: warm start, solve, relax
- *   live_nncg.c      conjugate gradients over the sweeps of a sub-step, by choice
- *   live_substep.c   velocities, positions, and the order of all that on several workers
+ *   live_kernels.h   the kernels on batches: prepare, warm start, solve, relax; compiled by live_solve.c for
+ * any processor and by live_solve_avx2.c live_nncg.c      conjugate gradients over the sweeps of a sub-step,
+ * by choice live_substep.c   velocities, positions, and the order of all that on several workers
  *   live_direct*.c   small islands with hinges or unequal masses: exact complementarity problems
  *   live_hinge.c     hinge rows of an island
  *   live_impact.c    restitution by propagation
@@ -42,7 +42,7 @@
 enum {
     LIVE_COLORS = 64,       /* and one more, whose contacts are solved one after the other */
     LIVE_STATIC_COLOR = 48, /* contacts with immovable bodies come last: they are the ones to be kept best */
-    LIVE_BLOCK = 16,        /* batches that one task takes at once, at most */
+    LIVE_BLOCK = 8,         /* batches that one task takes at once, at most */
     LIVE_BODY_BLOCK = 64,   /* bodies */
     LIVE_COUPLINGS = MANIFOLD_POINTS * (MANIFOLD_POINTS + 1) / 2
 };
@@ -117,37 +117,40 @@ typedef struct live_drift {
 } live_drift;
 
 typedef struct live_velocity {
-    lanes v, w; /* the fourth numbers are 0 */
+    four v, w; /* the fourth numbers are 0 */
 } live_velocity;
 
-typedef struct live_mass {
-    double inverse;    /* 0: immovable, or asleep */
-    double inertia[6]; /* of R I^-1 R^T: xx yy zz xy xz yz */
+typedef struct live_mass { /* of w->unit kilograms */
+    double inverse;        /* 0: immovable, or asleep */
+    double inertia[6];     /* of R I^-1 R^T: xx yy zz xy xz yz */
     double pad;
 } live_mass;
 
-/* One contact point of four manifolds.  Its arm is that of the middle of the manifold and d, the same for
+/* One contact point of eight manifolds.  Its arm is that of the middle of the manifold and d, the same for
  * both bodies. */
 typedef struct live_lane_point {
-    packed3 e; /* d x n; before it is prepared, d */
-    packed gap, mass, impulse, steady, lever;
+    lanes3 e; /* d x n; before it is prepared, d */
+    lanes gap, mass, impulse, steady, lever;
 } live_lane_point;
 
 typedef struct live_batch {
     int32_t a[LANES], b[LANES]; /* slots */
     int32_t contact[LANES];     /* -1: the lane is empty */
     int32_t points, rolls;
-    packed3 n, t1; /* and t2 = n x t1 */
-    packed inverse_a, inverse_b;
-    packed_sym inertia_a, inertia_b;
-    packed3 ra, rb;       /* from the centres of mass to the middle of the manifold */
-    packed k11, k12, k22; /* inverse of the 2 x 2 mass matrix of friction */
-    packed friction1, friction2, coefficient;
-    packed twist, twist_mass, spinning;
+    uint32_t moves_a, moves_b;           /* bit by lane: the body may be written */
+    double mass_a[LANES], mass_b[LANES]; /* inverse, w->unit a kilogram */
+    lanes inverse;                       /* the sum of both */
+    lanes3 n, t1;                        /* and t2 = n x t1 */
+    lanes3 ra, rb;                       /* from the centres of mass to the middle of the manifold */
+    lanes3 na, nb;                       /* ra x n, rb x n */
+    lanes_sym inertia_a, inertia_b;      /* inverse, of w->unit */
+    lanes k11, k12, k22;                 /* inverse of the 2 x 2 mass matrix of friction */
+    lanes friction1, friction2, coefficient;
+    lanes twist, twist_mass, spinning;
     live_lane_point point[MANIFOLD_POINTS];
-    packed coupling[LIVE_COUPLINGS]; /* normal velocity of point i by an impulse at j <= i */
-    packed3 rolling;
-    packed rolling_mass, rolling_limit;
+    lanes coupling[LIVE_COUPLINGS]; /* normal velocity of point i by an impulse at j <= i */
+    lanes3 rolling;
+    lanes rolling_mass, rolling_limit;
 } live_batch;
 
 typedef struct live_pair {
@@ -196,9 +199,9 @@ typedef struct live_visit {
 
 typedef struct live_kernels {
     void (*prepare)(live_batch *batch);
-    void (*warm)(const live_batch *batches, int count, live_velocity *velocities, const uint8_t *movable);
+    void (*warm)(const live_batch *batches, int count, live_velocity *velocities);
     void (*solve)(live_batch *batches, int count, live_velocity *velocities, const live_velocity *moved,
-                  const uint8_t *movable, live_visit visit);
+                  live_visit visit);
 } live_kernels;
 
 typedef struct live_sensor {
@@ -226,6 +229,7 @@ struct live_work {
     double size;  /* of the smallest moving body */
     double reach; /* contact points farther apart are not looked at */
     double push;  /* m/s: overlap is not removed faster */
+    double unit; /* kg, a power of two: batches count impulses in it, so that floats hold them in any scene */
     double dt, h;
     int substeps, substep; /* how many, and which one is under way */
 
@@ -327,8 +331,8 @@ static inline const model_material *live_material(const live *w, int a, int b) {
 static inline bool live_is_awake(const live *w, int a, int b) {
     return w->movable[a + 1] || w->movable[b + 1];
 }
-static inline vec3 live_vec3(lanes v) { return (vec3){v[0], v[1], v[2]}; }
-static inline lanes live_lanes(vec3 v) { return (lanes){v.x, v.y, v.z, 0}; }
+static inline vec3 live_vec3(four v) { return (vec3){v[0], v[1], v[2]}; }
+static inline four live_four(vec3 v) { return (four){v.x, v.y, v.z, 0}; }
 
 /* Runs the task over the blocks of a stage, on all workers when it took long enough in the last step that
  * waking them pays; what it computes does not depend on that. */
@@ -369,7 +373,7 @@ bool live_find_bouncing(live *w);
 bool live_color(live *w);
 void live_prepare(live *w);
 void live_prepare_batch(live *w, live_batch *batch);
-void live_keep_impulses(const live_batch *batch, int lane, live_contact *c);
+void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c);
 bool live_substeps(live *w);
 void live_move_freely(const live *w, int body, motion *m); /* over a sub-step */
 void live_store(live *w);
@@ -397,6 +401,7 @@ void live_nncg_advance_bodies(live *w, int first, int end);
 bool live_sensors(live *w);
 void live_sensors_free(live *w);
 live_kernels live_choose_kernels(bool scalar);
+live_kernels live_kernels_avx2(void);
 abut_status live_shapes_create(live *w, abut_error *error);
 void live_shapes_free(live *w);
 void live_impacts(live *w);

@@ -1,5 +1,5 @@
 /* Contacts in colours and batches (graph colouring): in one colour every movable body occurs once at most,
- * so the contacts of a colour can be solved at once, four to a lane group, on any number of workers, with
+ * so the contacts of a colour can be solved at once, eight to a lane group, on any number of workers, with
  * one result.
  *
  *     colour      0 .. 47        contacts of two movable bodies, the lowest colour that both have free

@@ -138,7 +138,7 @@ static void keep_velocities(const direct *d) {
     for (int i = 0; i < d->bodies; i++) {
         if (d->inertias[i].inverse_mass == 0) continue;
         live_velocity *v = &d->w->velocities[d->body_of[i] + 1];
-        v->v = live_lanes(d->motions[i].velocity.linear), v->w = live_lanes(d->motions[i].velocity.angular);
+        v->v = live_four(d->motions[i].velocity.linear), v->w = live_four(d->motions[i].velocity.angular);
     }
 }
 

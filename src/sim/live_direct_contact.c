@@ -54,7 +54,7 @@ static void add_friction(direct *d, const live_contact *c, int entry, vec3 ra, v
  * step: their contact is found anew in each sub-step. */
 static bool is_outdated(const live *w, const live_contact *c) {
     if (w->substep == 0) return false;
-    lanes turned = w->moved[c->a + 1].w - w->moved[c->b + 1].w;
+    four turned = w->moved[c->a + 1].w - w->moved[c->b + 1].w;
     return !(w->faceted[c->a] && w->faceted[c->b]) || vec3_length(live_vec3(turned)) > MOST_TURN;
 }
 
@@ -67,7 +67,7 @@ static double spin_give(const live *w, int body, vec3 n) {
 static slide slide_of(const live *w, const live_contact *c, double slip) {
     vec3 turn = vec3_sub(live_vec3(w->velocities[c->a + 1].w), live_vec3(w->velocities[c->b + 1].w));
     return (slide){slip, fabs(vec3_dot(turn, c->normal)),
-                   w->masses[c->a + 1].inverse + w->masses[c->b + 1].inverse,
+                   (w->masses[c->a + 1].inverse + w->masses[c->b + 1].inverse) / w->unit,
                    spin_give(w, c->a, c->normal) + spin_give(w, c->b, c->normal)};
 }
 

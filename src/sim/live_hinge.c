@@ -99,7 +99,7 @@ static spatial respond(const live *w, int body, spatial wrench) {
 
 static void add_velocity(live *w, int body, spatial d) {
     if (body < 0 || !w->movable[body + 1]) return;
-    w->velocities[body + 1].v += live_lanes(d.linear), w->velocities[body + 1].w += live_lanes(d.angular);
+    w->velocities[body + 1].v += live_four(d.linear), w->velocities[body + 1].w += live_four(d.angular);
 }
 
 /* Hinges of islands that are not direct, for the step. */

@@ -33,7 +33,7 @@ static spatial respond(const live *w, int slot, spatial wrench) {
 /* An impulse changes the velocity, and is none of the contact's: warm starting must not repeat it. */
 static void strike(live *w, int slot, vec3 r, vec3 impulse) {
     spatial d = respond(w, slot, spatial_force_at(impulse, r));
-    lanes v = live_lanes(d.linear), s = live_lanes(d.angular);
+    four v = live_four(d.linear), s = live_four(d.angular);
     w->velocities[slot].v += v, w->velocities[slot].w += s;
     w->before[slot].v += v, w->before[slot].w += s;
 }

@@ -1,84 +1,175 @@
-/* Four contacts at once: a lane group is a vector of four doubles.  Elementwise arithmetic only, so that the
- * bits are the same whether the processor has AVX2 (one instruction each) or only SSE2 (two).
+/* Eight contacts at once: a lane group is a vector of eight floats, and a body's velocity four doubles.
+ * Elementwise arithmetic only, so that the bits are the same whether the processor has AVX2 (one instruction
+ * each) or only SSE2 (two).
  *
- * What is kept between two visits is packed into floats, because a sweep over a large heap is as fast as its
- * memory: half the bytes, and half a rounding of 2^-24 on arms, masses and impulses.  An impulse is packed
- * before its change is applied, so that both bodies get the same one and momentum stays exact. */
+ * Floats, because a visit of the solver is as fast as its arithmetic and its memory: twice the contacts an
+ * instruction and half the bytes, for a rounding of 2^-24 on arms, masses and impulses.  What must not be
+ * rounded stays in doubles: positions and velocities themselves, the difference of two velocities (bodies
+ * that fly along together), and what is prepared once a step. */
 #ifndef SIM_LIVE_LANES_H
 #define SIM_LIVE_LANES_H
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
-enum { LANES = 4 };
-typedef double lanes __attribute__((vector_size(32)));
-typedef int64_t lanes_mask __attribute__((vector_size(32)));
+enum { LANES = 8, HALF = 4 };
+typedef float lanes __attribute__((vector_size(32)));
+typedef int32_t lanes_mask __attribute__((vector_size(32)));
+typedef float half_lanes __attribute__((vector_size(16), may_alias)); /* four of them, or a row of three */
+typedef double four __attribute__((vector_size(32)));
+typedef int64_t four_mask __attribute__((vector_size(32)));
 
 #define LANES_INLINE static inline __attribute__((always_inline))
 
-typedef struct lanes3 {
-    lanes x, y, z;
-} lanes3;
+/* Vectors of three and symmetric matrices (xx yy zz xy xz yz) of one kind of lanes. */
+#define LANES_ALGEBRA(kind)                                                                                \
+    typedef struct kind##3 {                                                                               \
+        kind x, y, z;                                                                                      \
+    }                                                                                                      \
+    kind##3;                                                                                               \
+    typedef struct kind##_sym {                                                                            \
+        kind xx, yy, zz, xy, xz, yz;                                                                       \
+    } kind##_sym;                                                                                          \
+    LANES_INLINE kind kind##_dot(kind##3 a, kind##3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }       \
+    LANES_INLINE kind##3 kind##_cross(kind##3 a, kind##3 b) {                                              \
+        return (kind##3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};             \
+    }                                                                                                      \
+    LANES_INLINE kind##3 kind##_sub3(kind##3 a, kind##3 b) {                                               \
+        return (kind##3){a.x - b.x, a.y - b.y, a.z - b.z};                                                 \
+    }                                                                                                      \
+    LANES_INLINE kind##3 kind##_add3(kind##3 a, kind##3 b) {                                               \
+        return (kind##3){a.x + b.x, a.y + b.y, a.z + b.z};                                                 \
+    }                                                                                                      \
+    LANES_INLINE kind##3 kind##_scale3(kind##3 a, kind s) { return (kind##3){a.x * s, a.y * s, a.z * s}; } \
+    /* a + s b */                                                                                          \
+    LANES_INLINE kind##3 kind##_axpy3(kind##3 a, kind s, kind##3 b) {                                      \
+        return (kind##3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};                                     \
+    }                                                                                                      \
+    LANES_INLINE kind##3 kind##_mul_sym(const kind##_sym *m, kind##3 v) {                                  \
+        return (kind##3){m->xx * v.x + m->xy * v.y + m->xz * v.z, m->xy * v.x + m->yy * v.y + m->yz * v.z, \
+                         m->xz * v.x + m->yz * v.y + m->zz * v.z};                                         \
+    }
+LANES_ALGEBRA(lanes)
+LANES_ALGEBRA(four)
+#undef LANES_ALGEBRA
 
-typedef float packed __attribute__((vector_size(16)));
-typedef struct packed3 {
-    packed x, y, z;
-} packed3;
-typedef struct packed_sym {
-    packed xx, yy, zz, xy, xz, yz;
-} packed_sym;
+LANES_INLINE lanes lanes_all(float x) { return (lanes){x, x, x, x, x, x, x, x}; }
+LANES_INLINE four four_all(double x) { return (four){x, x, x, x}; }
 
-LANES_INLINE lanes lanes_all(double x) { return (lanes){x, x, x, x}; }
 /* mask ? a : b */
 LANES_INLINE lanes lanes_pick(lanes_mask mask, lanes a, lanes b) {
+#if defined(__AVX2__)
+    return (lanes)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
+#else
     return (lanes)(((lanes_mask)a & mask) | ((lanes_mask)b & ~mask));
+#endif
 }
-LANES_INLINE lanes lanes_max(lanes a, lanes b) { return lanes_pick(a > b, a, b); }
-LANES_INLINE lanes lanes_min(lanes a, lanes b) { return lanes_pick(a < b, a, b); }
-LANES_INLINE lanes lanes_sqrt(lanes a) { return (lanes){sqrt(a[0]), sqrt(a[1]), sqrt(a[2]), sqrt(a[3])}; }
-LANES_INLINE lanes lanes_dot(lanes3 a, lanes3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-LANES_INLINE lanes3 lanes_cross(lanes3 a, lanes3 b) {
-    return (lanes3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+LANES_INLINE four four_pick(four_mask mask, four a, four b) {
+    return (four)(((four_mask)a & mask) | ((four_mask)b & ~mask));
 }
-LANES_INLINE lanes3 lanes_sub3(lanes3 a, lanes3 b) { return (lanes3){a.x - b.x, a.y - b.y, a.z - b.z}; }
-LANES_INLINE lanes3 lanes_add3(lanes3 a, lanes3 b) { return (lanes3){a.x + b.x, a.y + b.y, a.z + b.z}; }
-LANES_INLINE lanes3 lanes_scale3(lanes3 a, lanes s) { return (lanes3){a.x * s, a.y * s, a.z * s}; }
-/* a + s b */
-LANES_INLINE lanes3 lanes_axpy3(lanes3 a, lanes s, lanes3 b) {
-    return (lanes3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
+/* a > b ? a : b, and a < b ? a : b: what is no number gives b */
+LANES_INLINE lanes lanes_max(lanes a, lanes b) {
+#if defined(__AVX2__)
+    return (lanes)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return lanes_pick(a > b, a, b);
+#endif
+}
+LANES_INLINE lanes lanes_min(lanes a, lanes b) {
+#if defined(__AVX2__)
+    return (lanes)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    return lanes_pick(a < b, a, b);
+#endif
+}
+LANES_INLINE lanes lanes_sqrt(lanes a) {
+#if defined(__AVX2__)
+    return (lanes)_mm256_sqrt_ps((__m256)a);
+#else
+    for (int i = 0; i < LANES; i++) a[i] = sqrtf(a[i]);
+    return a;
+#endif
+}
+LANES_INLINE four four_max(four a, four b) { return four_pick(a > b, a, b); }
+LANES_INLINE four four_sqrt(four a) { return (four){sqrt(a[0]), sqrt(a[1]), sqrt(a[2]), sqrt(a[3])}; }
+
+/* Four of eight lanes in doubles, and back. */
+LANES_INLINE four four_open(const lanes *from, int side) {
+    return __builtin_convertvector(((const half_lanes *)from)[side], four);
+}
+LANES_INLINE void four_pack(lanes *to, int side, four a) {
+    ((half_lanes *)to)[side] = __builtin_convertvector(a, half_lanes);
+}
+LANES_INLINE four3 four_open3(const lanes3 *from, int side) {
+    return (four3){four_open(&from->x, side), four_open(&from->y, side), four_open(&from->z, side)};
+}
+LANES_INLINE void four_pack3(lanes3 *to, int side, four3 a) {
+    four_pack(&to->x, side, a.x), four_pack(&to->y, side, a.y), four_pack(&to->z, side, a.z);
+}
+LANES_INLINE four_sym four_open_sym(const lanes_sym *m, int side) {
+    return (four_sym){four_open(&m->xx, side), four_open(&m->yy, side), four_open(&m->zz, side),
+                      four_open(&m->xy, side), four_open(&m->xz, side), four_open(&m->yz, side)};
 }
 
-/* Symmetric matrices: xx yy zz xy xz yz. */
-typedef struct lanes_sym {
-    lanes xx, yy, zz, xy, xz, yz;
-} lanes_sym;
-LANES_INLINE lanes3 lanes_mul_sym(const lanes_sym *m, lanes3 v) {
-    return (lanes3){m->xx * v.x + m->xy * v.y + m->xz * v.z, m->xy * v.x + m->yy * v.y + m->yz * v.z,
-                    m->xz * v.x + m->yz * v.y + m->zz * v.z};
+/* Eight rows of three numbers, a lane each, and their columns. */
+#if defined(__AVX2__)
+/* The rows i and i + 4 stand side by side, and both halves are turned alike. */
+LANES_INLINE lanes3 lanes_columns(const half_lanes r[LANES]) {
+    lanes s[HALF];
+    for (int i = 0; i < HALF; i++) s[i] = __builtin_shufflevector(r[i], r[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+    lanes a = __builtin_shufflevector(s[0], s[1], 0, 8, 1, 9, 4, 12, 5, 13);
+    lanes b = __builtin_shufflevector(s[2], s[3], 0, 8, 1, 9, 4, 12, 5, 13);
+    lanes c = __builtin_shufflevector(s[0], s[1], 2, 10, 3, 11, 6, 14, 7, 15);
+    lanes d = __builtin_shufflevector(s[2], s[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    return (lanes3){__builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13),
+                    __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15),
+                    __builtin_shufflevector(c, d, 0, 1, 8, 9, 4, 5, 12, 13)};
 }
-
-LANES_INLINE lanes lanes_open(packed a) { return __builtin_convertvector(a, lanes); }
-LANES_INLINE packed lanes_pack(lanes a) { return __builtin_convertvector(a, packed); }
-LANES_INLINE lanes3 lanes_open3(packed3 a) {
-    return (lanes3){lanes_open(a.x), lanes_open(a.y), lanes_open(a.z)};
+LANES_INLINE void lanes_rows(lanes3 v, half_lanes r[LANES]) {
+    lanes o = lanes_all(0), s[HALF];
+    lanes a = __builtin_shufflevector(v.x, v.y, 0, 8, 1, 9, 4, 12, 5, 13);
+    lanes b = __builtin_shufflevector(v.z, o, 0, 8, 1, 9, 4, 12, 5, 13);
+    lanes c = __builtin_shufflevector(v.x, v.y, 2, 10, 3, 11, 6, 14, 7, 15);
+    lanes d = __builtin_shufflevector(v.z, o, 2, 10, 3, 11, 6, 14, 7, 15);
+    s[0] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+    s[1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+    s[2] = __builtin_shufflevector(c, d, 0, 1, 8, 9, 4, 5, 12, 13);
+    s[3] = __builtin_shufflevector(c, d, 2, 3, 10, 11, 6, 7, 14, 15);
+    for (int i = 0; i < HALF; i++) {
+        r[i] = __builtin_shufflevector(s[i], s[i], 0, 1, 2, 3);
+        r[i + 4] = __builtin_shufflevector(s[i], s[i], 4, 5, 6, 7);
+    }
 }
-LANES_INLINE packed3 lanes_pack3(lanes3 a) {
-    return (packed3){lanes_pack(a.x), lanes_pack(a.y), lanes_pack(a.z)};
+#else
+LANES_INLINE void half_turn(const half_lanes r[HALF], half_lanes c[HALF]) {
+    half_lanes a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5),
+               b = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+    half_lanes d = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7),
+               e = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+    c[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5), c[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    c[2] = __builtin_shufflevector(d, e, 0, 1, 4, 5), c[3] = __builtin_shufflevector(d, e, 2, 3, 6, 7);
 }
-LANES_INLINE lanes_sym lanes_open_sym(const packed_sym *m) {
-    return (lanes_sym){lanes_open(m->xx), lanes_open(m->yy), lanes_open(m->zz),
-                       lanes_open(m->xy), lanes_open(m->xz), lanes_open(m->yz)};
+LANES_INLINE lanes3 lanes_columns(const half_lanes r[LANES]) {
+    lanes3 v;
+    for (int side = 0; side < 2; side++) {
+        half_lanes c[HALF];
+        half_turn(r + side * HALF, c);
+        ((half_lanes *)&v.x)[side] = c[0], ((half_lanes *)&v.y)[side] = c[1],
+                     ((half_lanes *)&v.z)[side] = c[2];
+    }
+    return v;
 }
-
-/* Four rows of four numbers turned into their columns. */
-LANES_INLINE void lanes_turn(lanes r[4]) {
-    lanes a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6),
-          b = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
-    lanes c = __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6),
-          d = __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
-    r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5), r[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
-    r[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5), r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+LANES_INLINE void lanes_rows(lanes3 v, half_lanes r[LANES]) {
+    for (int side = 0; side < 2; side++) {
+        half_lanes c[HALF] = {
+            ((half_lanes *)&v.x)[side], ((half_lanes *)&v.y)[side], ((half_lanes *)&v.z)[side], {0, 0, 0, 0}};
+        half_turn(c, r + side * HALF);
+    }
 }
+#endif
 
 #endif

@@ -13,9 +13,9 @@
 /* The impulses of a batch, one after the other. */
 enum { PER_BATCH = MANIFOLD_POINTS + 6 };
 
-static packed *impulse_of(live_batch *c, int i) {
+static lanes *impulse_of(live_batch *c, int i) {
     if (i < MANIFOLD_POINTS) return &c->point[i].impulse;
-    packed *rest[] = {&c->friction1, &c->friction2, &c->twist, &c->rolling.x, &c->rolling.y, &c->rolling.z};
+    lanes *rest[] = {&c->friction1, &c->friction2, &c->twist, &c->rolling.x, &c->rolling.y, &c->rolling.z};
     return rest[i - MANIFOLD_POINTS];
 }
 
@@ -46,7 +46,7 @@ void live_nncg_begin(live *w, int first, int end) {
     for (int k = first; k < end; k++) {
         lanes *old = old_of(w, k);
         for (int i = 0; i < PER_BATCH; i++) {
-            old[i] = lanes_open(*impulse_of(&w->batches[k], i));
+            old[i] = *impulse_of(&w->batches[k], i);
             old[PER_BATCH + i] = lanes_all(0);
         }
     }
@@ -66,11 +66,13 @@ void live_nncg_measure(live *w, int first, int end) {
     for (int k = first; k < end; k++) {
         const lanes *old = old_of(w, k);
         for (int i = 0; i < PER_BATCH; i++) {
-            lanes g = lanes_open(*impulse_of(&w->batches[k], i)) - old[i];
+            lanes g = *impulse_of(&w->batches[k], i) - old[i];
             sum += g * g;
         }
     }
-    w->nncg_sums.data[first / LIVE_BLOCK] = sum[0] + sum[1] + sum[2] + sum[3];
+    double all = 0;
+    for (int i = 0; i < LANES; i++) all += sum[i];
+    w->nncg_sums.data[first / LIVE_BLOCK] = all;
 }
 
 void live_nncg_choose(live *w, int sweep) {
@@ -80,11 +82,19 @@ void live_nncg_choose(live *w, int sweep) {
     w->nncg_last = sum;
 }
 
-/* One number or lane group: value, where it was, and its direction. */
+/* A lane group of impulses: value, where it was, and its direction. */
 static void advance(lanes *x, lanes *old, lanes *direction, double beta) {
-    lanes g = *x - *old, b = lanes_all(beta > 1 ? 0 : beta);
+    lanes g = *x - *old, b = lanes_all(beta > 1 ? 0 : (float)beta);
     *x += b * *direction;
     *direction = beta > 1 ? lanes_all(0) : b * *direction + g;
+    *old = *x;
+}
+
+/* And a velocity. */
+static void advance_body(four *x, four *old, four *direction, double beta) {
+    four g = *x - *old, b = four_all(beta > 1 ? 0 : beta);
+    *x += b * *direction;
+    *direction = beta > 1 ? four_all(0) : b * *direction + g;
     *old = *x;
 }
 
@@ -92,10 +102,7 @@ void live_nncg_advance(live *w, int first, int end) {
     for (int k = first; k < end; k++) {
         lanes *old = old_of(w, k);
         for (int i = 0; i < PER_BATCH; i++) {
-            packed *kept = impulse_of(&w->batches[k], i);
-            lanes x = lanes_open(*kept);
-            advance(&x, &old[i], &old[PER_BATCH + i], w->nncg_beta);
-            *kept = lanes_pack(x);
+            advance(impulse_of(&w->batches[k], i), &old[i], &old[PER_BATCH + i], w->nncg_beta);
         }
     }
 }
@@ -103,7 +110,7 @@ void live_nncg_advance(live *w, int first, int end) {
 void live_nncg_advance_bodies(live *w, int first, int end) {
     for (int i = first; i < end; i++) {
         live_velocity *v = &w->velocities[i], *old = &w->nncg_velocities[i], *d = &w->nncg_directions[i];
-        advance(&v->v, &old->v, &d->v, w->nncg_beta);
-        advance(&v->w, &old->w, &d->w, w->nncg_beta);
+        advance_body(&v->v, &old->v, &d->v, w->nncg_beta);
+        advance_body(&v->w, &old->w, &d->w, w->nncg_beta);
     }
 }

@@ -30,17 +30,15 @@ static void prefetch_bodies(const live *w, int64_t batch) {
     }
 }
 
-static void set(packed *v, int lane, double x) { (*v)[lane] = (float)x; }
-static void set3(packed3 *v, int lane, vec3 x) {
+static void set(lanes *v, int lane, double x) { (*v)[lane] = (float)x; }
+static void set3(lanes3 *v, int lane, vec3 x) {
     set(&v->x, lane, x.x), set(&v->y, lane, x.y), set(&v->z, lane, x.z);
 }
-static vec3 get3(const packed3 *v, int lane) { return (vec3){v->x[lane], v->y[lane], v->z[lane]}; }
+static vec3 get3(const lanes3 *v, int lane) { return (vec3){v->x[lane], v->y[lane], v->z[lane]}; }
 
-static void set_mass(packed *inverse, packed_sym *inertia, int lane, const live_mass *m) {
-    set(inverse, lane, m->inverse);
-    set(&inertia->xx, lane, m->inertia[0]), set(&inertia->yy, lane, m->inertia[1]);
-    set(&inertia->zz, lane, m->inertia[2]), set(&inertia->xy, lane, m->inertia[3]);
-    set(&inertia->xz, lane, m->inertia[4]), set(&inertia->yz, lane, m->inertia[5]);
+static void set_inertia(lanes_sym *inertia, int lane, const live_mass *m) {
+    lanes *out = &inertia->xx; /* the six one after the other */
+    for (int i = 0; i < 6; i++) set(&out[i], lane, m->inertia[i]);
 }
 
 /* The contact point half way between the witnesses, from the world's origin. */
@@ -68,7 +66,8 @@ static void fill_points(const live *w, live_batch *batch, int lane, const live_c
         const live_point *p = &c->points[i];
         live_lane_point *k = &batch->point[i];
         set3(&k->e, lane, vec3_sub(at[i], middle));
-        set(&k->gap, lane, p->gap), set(&k->impulse, lane, p->normal), set(&k->steady, lane, p->steady);
+        set(&k->gap, lane, p->gap);
+        set(&k->impulse, lane, p->normal / w->unit), set(&k->steady, lane, p->steady / w->unit);
     }
     set3(&batch->ra, lane, vec3_sub(middle, w->motions[c->a].center));
     set3(&batch->rb, lane, vec3_sub(middle, w->motions[c->b].center));
@@ -77,15 +76,21 @@ static void fill_points(const live *w, live_batch *batch, int lane, const live_c
 static void fill_lane(live *w, live_batch *batch, int lane, const live_contact *c) {
     const model_material *m = live_material(w, c->a, c->b);
     batch->a[lane] = c->a + 1, batch->b[lane] = c->b + 1;
-    set_mass(&batch->inverse_a, &batch->inertia_a, lane, &w->masses[c->a + 1]);
-    set_mass(&batch->inverse_b, &batch->inertia_b, lane, &w->masses[c->b + 1]);
+    const live_mass *a = &w->masses[c->a + 1], *b = &w->masses[c->b + 1];
+    batch->mass_a[lane] = a->inverse, batch->mass_b[lane] = b->inverse;
+    batch->moves_a |= (uint32_t)w->movable[c->a + 1] << lane;
+    batch->moves_b |= (uint32_t)w->movable[c->b + 1] << lane;
+    set(&batch->inverse, lane, a->inverse + b->inverse);
+    set_inertia(&batch->inertia_a, lane, a), set_inertia(&batch->inertia_b, lane, b);
     vec3 t1 = vec3_orthogonal(c->normal), t2 = vec3_cross(c->normal, t1);
     set3(&batch->n, lane, c->normal), set3(&batch->t1, lane, t1);
     fill_points(w, batch, lane, c);
-    set(&batch->friction1, lane, vec3_dot(c->friction, t1));
-    set(&batch->friction2, lane, vec3_dot(c->friction, t2));
-    set(&batch->twist, lane, c->twist);
-    set3(&batch->rolling, lane, vec3_axpy(c->rolling, -vec3_dot(c->rolling, c->normal), c->normal));
+    double part = 1 / w->unit;
+    set(&batch->friction1, lane, vec3_dot(c->friction, t1) * part);
+    set(&batch->friction2, lane, vec3_dot(c->friction, t2) * part);
+    set(&batch->twist, lane, c->twist * part);
+    vec3 rolling = vec3_axpy(c->rolling, -vec3_dot(c->rolling, c->normal), c->normal);
+    set3(&batch->rolling, lane, vec3_scale(rolling, part));
     set(&batch->coefficient, lane, coefficient_of(c, m));
     set(&batch->spinning, lane, m->friction.spinning), set(&batch->rolling_limit, lane, m->friction.rolling);
 }
@@ -146,16 +151,17 @@ static void renew_usual(const live *w, live_contact *c, double pressure) {
     }
 }
 
-void live_keep_impulses(const live_batch *batch, int lane, live_contact *c) {
-    for (int i = 0; i < c->count; i++) c->points[i].normal = batch->point[i].impulse[lane];
+void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c) {
+    for (int i = 0; i < c->count; i++) c->points[i].normal = w->unit * batch->point[i].impulse[lane];
     vec3 t1 = get3(&batch->t1, lane), t2 = vec3_cross(get3(&batch->n, lane), t1);
-    c->friction = vec3_axpy(vec3_scale(t1, batch->friction1[lane]), batch->friction2[lane], t2);
-    c->twist = batch->twist[lane], c->rolling = get3(&batch->rolling, lane);
+    vec3 friction = vec3_axpy(vec3_scale(t1, batch->friction1[lane]), batch->friction2[lane], t2);
+    c->friction = vec3_scale(friction, w->unit), c->twist = w->unit * batch->twist[lane];
+    c->rolling = vec3_scale(get3(&batch->rolling, lane), w->unit);
 }
 
 static void store_lane(live *w, const live_batch *batch, int lane, live_contact *c) {
     double pressure = 0;
-    live_keep_impulses(batch, lane, c);
+    live_keep_impulses(w, batch, lane, c);
     for (int i = 0; i < c->count; i++) pressure += c->points[i].normal;
     if (c->count > 0) renew_usual(w, c, pressure);
     double limit = batch->coefficient[lane] * pressure, rounding = 1e-6; /* of floats */

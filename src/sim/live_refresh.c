@@ -43,7 +43,7 @@ static void refresh(live *w, live_batch *batch) {
     for (int k = 0; k < LANES; k++) {
         if (batch->contact[k] < 0) continue;
         live_contact *c = &w->contacts.data[batch->contact[k]];
-        live_keep_impulses(batch, k, c);
+        live_keep_impulses(w, batch, k, c);
         if (!has_turned(w, batch->a[k], batch->b[k]) || !live_collide_again(w, c)) live_place_again(w, c);
         live_take_back(w, c);
     }

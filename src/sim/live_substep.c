@@ -52,7 +52,7 @@ static void kick(live *w, int slot, double t) {
         angular =
             vec3_axpy(angular, t, body_apply(&b->inertia, w->motions[slot - 1].rotation, torque).angular);
     }
-    v->v = live_lanes(linear), v->w = live_lanes(angular);
+    v->v = live_four(linear), v->w = live_four(angular);
 }
 
 /* Forces, and what the contacts are going to do again.  A body that nothing touches or pulls by a spring is
@@ -121,7 +121,7 @@ static void take_back(live *w, int slot) {
     motion *m = &w->motions[slot - 1];
     vec3 u = vec3_scale(late->angular, 0.5);
     m->rotation = quat_unit(quat_mul((quat){1, u.x, u.y, u.z}, m->rotation));
-    w->moved[slot].w += live_lanes(late->angular), w->moved[slot].v += live_lanes(late->linear);
+    w->moved[slot].w += live_four(late->angular), w->moved[slot].v += live_four(late->linear);
     m->center = vec3_add(m->center, late->linear);
     *late = (spatial){{0, 0, 0}, {0, 0, 0}};
 }
@@ -137,7 +137,7 @@ static void integrate_position(live *w, int slot) {
     twist start = m->velocity;
     m->velocity = (twist){live_vec3(v->v), live_vec3(v->w)};
     live_move_freely(w, slot - 1, m);
-    lanes turned = live_lanes(m->velocity.angular);
+    four turned = live_four(m->velocity.angular);
     m->velocity = start;
     take_back(w, slot);
     if (!w->movable[slot]) return;
@@ -267,10 +267,10 @@ static void run_block(live *w, const live_stage *s, int block) {
         solve_islands(w);
         w->substep++;
         break;
-    case WARM: w->kernels.warm(w->batches + first, end - first, w->velocities, w->movable); break;
+    case WARM: w->kernels.warm(w->batches + first, end - first, w->velocities); break;
     case SOLVE:
     case RELAX:
-        w->kernels.solve(w->batches + first, end - first, w->velocities, w->moved, w->movable,
+        w->kernels.solve(w->batches + first, end - first, w->velocities, w->moved,
                          (live_visit){1 / w->h, w->push, w->soft, s->kind == RELAX});
         break;
     case NNCG_BEGIN: live_nncg_begin(w, first, end); break;
