@@ -87,6 +87,11 @@ bool smooth_collect(const abut_context *context, const contact_shape *a, const m
 bool smooth_descend(const abut_surface *surface, element *e, const motion *ms, const element *other,
                     const motion *mo);
 
+/* Moves e from a place near an edge of its patch to one of the neighbour, behind a ridge, which the jump of
+ * the curvature at the border hides from descents.  False where there is none. */
+bool smooth_beyond(const abut_surface *surface, element *e, int edge, const motion *ms, const element *other,
+                   const motion *mo);
+
 /* The contact point on the patch of the pair, beyond its border if need be. */
 bool smooth_evaluate(const near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                      const motion *mb, double slack, contact_point *point, bool *faces);

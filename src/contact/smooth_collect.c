@@ -83,14 +83,29 @@ static bool add_candidate(collector *c, candidate a) {
            array_push(c->context, &c->candidates, a);
 }
 
+static bool add_place(collector *c, element e) {
+    contact_feature f = {FEATURE_SMOOTH, e.patch};
+    return add(c, c->swapped ? (near_pair){c->e, e, c->f, f, 1} : (near_pair){e, c->e, f, c->f, 1});
+}
+
+/* Places that the borders around one hide. */
+static bool look_beyond(collector *c, const element *from) {
+    double corners[ABUT_SIDES_MOST][2];
+    int sides = abut_surface_domain(c->x->atlas, from->patch, corners);
+    for (int edge = 0; edge < sides; edge++) {
+        element e = *from;
+        if (smooth_beyond(c->x->atlas, &e, edge, c->mx, &c->e, c->my) && !add_place(c, e)) return false;
+    }
+    return true;
+}
+
 static bool add_patch(collector *c, int32_t patch, const smooth_sample *start) {
     element e = {
         .kind = ELEMENT_PATCH, .p = vec3_neg(c->x->center), .patch = patch, .u = start->u, .v = start->v};
     if (!(c->x->smooth->bounds[patch].least_curvature > 0) && c->e.kind != ELEMENT_PATCH &&
         !smooth_descend(c->x->atlas, &e, c->mx, &c->e, c->my))
         return true;
-    contact_feature f = {FEATURE_SMOOTH, e.patch};
-    return add(c, c->swapped ? (near_pair){c->e, e, c->f, f, 1} : (near_pair){e, c->e, f, c->f, 1});
+    return add_place(c, e) && (!c->born || c->e.kind == ELEMENT_PATCH || look_beyond(c, &e));
 }
 
 /* Distance of a point from the element, in the axes of y: signed for a plane, which is what a patch must be
