@@ -325,6 +325,15 @@ static abut_status zoom(trial *t, abut_error *error) {
     return status;
 }
 
+/* Newton's method on the modes.  *solved: they hold with the loads of the system, too. */
+static abut_status try_newton(trial *t, bool *found, bool *solved, abut_error *error) {
+    abut_status status = modes_choose(t->g, t->config, t->scratch, t->s, t->sol, found, error);
+    bool impulses = t->config->build.level == SYSTEM_IMPULSES;
+    if (status == ABUT_OK && *found && !impulses) status = evaluate(t, error);
+    *solved = status == ABUT_OK && *found && t->sol->outcome == SYSTEM_SOLVED;
+    return status;
+}
+
 abut_status coulomb_choose(group *g, const coulomb_config *config, const group_scratch *scratch,
                            group_system *system, system_solution *solution, abut_error *error) {
     trial t = {.g = g, .config = config, .scratch = scratch, .s = system, .sol = solution};
@@ -332,11 +341,10 @@ abut_status coulomb_choose(group *g, const coulomb_config *config, const group_s
     int candidates = 0;
     for (int i = 0; i < CONE_KINDS * g->contact_count; i++) candidates += config->candidate[i];
     bool many = candidates > NEWTON_DIRECTIONS;
+    bool solved = false;
     if (many) { /* modes of most points are right at once */
-        abut_status quick = modes_choose(g, config, scratch, system, solution, &found, error);
-        if (quick != ABUT_OK || (found && impulses)) return quick;
-        if (found) quick = evaluate(&t, error);
-        if (quick != ABUT_OK || (found && solution->outcome == SYSTEM_SOLVED)) return quick;
+        abut_status quick = try_newton(&t, &found, &solved, error);
+        if (quick != ABUT_OK || solved) return quick;
         if (!found && !impulses && candidates > PYRAMIDS) { /* a time step finds the motion without modes */
             solution->outcome = SYSTEM_BUDGET;
             return ABUT_OK;
@@ -347,6 +355,8 @@ abut_status coulomb_choose(group *g, const coulomb_config *config, const group_s
     if (!many) { /* pyramids are quick for a few points */
         status = zoom(&t, error);
         if (status != ABUT_OK || solution->outcome != SYSTEM_BUDGET) return status;
+        status = try_newton(&t, &found, &solved, error);
+        if (status != ABUT_OK || solved) return status;
     }
     status = cones_choose(g, config, scratch, system, solution, &found, error);
     if (status != ABUT_OK || (found && impulses)) return status;

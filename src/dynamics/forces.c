@@ -111,6 +111,11 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     if (!dense_begin(s, scratch, &d)) return fail_memory(error);
     double margin =
         known ? smallest_margin(s, z) : share_margin(&d, sol, config->tolerance, scratch, z, &memory);
+    /* at the onset of slip only those that the modes were found with may be left */
+    if (memory && margin < 0 && s->count <= STATES_SMALL) {
+        memory = modes_share(s, z, scratch, z, &known);
+        margin = smallest_margin(s, z);
+    }
     if (!memory) return fail_memory(error);
     if (!config->distribute) return ABUT_OK;
     double *least = arena_alloc(scratch, (size_t)s->count + 1, sizeof(double));

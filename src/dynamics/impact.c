@@ -9,6 +9,8 @@
 #include "dynamics/coulomb.h"
 
 #define IMPACT_TOLERANCE 1e-11 /* of the complementarity problems, relative */
+/* A push without jam moves points about as fast as itself: ten times that is another thing. */
+#define FAR_MORE 10
 
 impact_config impact_default_config(void) { return (impact_config){.rest_speed = 0}; }
 
@@ -147,6 +149,41 @@ static abut_status solve_chosen(strike *s, const system_config *build, group_sys
     return system_solve(system, IMPACT_TOLERANCE, 0, s->scratch, sol, error);
 }
 
+/* How fast the contact points move at most in the velocities v. */
+static double fastest_point(const strike *s, const spatial *v) {
+    double most = 0;
+    for (int i = 0; i < s->g->contact_count; i++)
+        most = fmax(most, vec3_length(group_contact_velocity(s->g, &s->g->contacts[i], v)));
+    return most;
+}
+
+/* Whether the impulses of a push do far more than the push itself, and stop or turn a slip; x is then taken
+ * without the push. */
+static bool take_push_out(const strike *s, spatial *x) {
+    double most = 0;
+    for (int i = 0; i < s->g->body_count; i++) x[i] = spatial_add(x[i], spatial_scale(s->push[i], -1));
+    for (int i = 0; i < s->g->contact_count; i++) {
+        const group_contact *c = &s->g->contacts[i];
+        vec3 before = group_contact_velocity(s->g, c, s->v), after = group_contact_velocity(s->g, c, x);
+        most = fmax(most, vec3_distance(after, before));
+    }
+    return most > FAR_MORE * fastest_point(s, s->push);
+}
+
+/* The impulse of the instant, for the modes that were chosen with the push.  Where a slip turns to another
+ * direction those modes alone do not tell it: then it is that of the push, which is a millionth too large. */
+static abut_status solve_unpushed(strike *s, const system_config *build, group_system *system,
+                                  system_solution *sol, abut_error *error) {
+    group_system pushed = *system;
+    system_solution with = *sol;
+    abut_status status = solve_chosen(s, build, system, sol, error);
+    bool nothing = true;
+    for (int i = 0; status == ABUT_OK && i < system->count; i++) nothing &= sol->z[i] == 0;
+    if (status == ABUT_OK && nothing && with.outcome == SYSTEM_SOLVED && take_push_out(s, with.x))
+        *system = pushed, *sol = with;
+    return status;
+}
+
 /* Velocities and impulses for the offsets and lower bounds of the strike.  With a push, modes are chosen as
  * if it were there; the impulse itself is that of the instant. */
 static abut_status solve_once(strike *s, abut_error *error) {
@@ -171,8 +208,9 @@ static abut_status solve_once(strike *s, abut_error *error) {
                                  .tolerance = IMPACT_TOLERANCE};
         if (any) status = coulomb_choose(g, &choice, s->scratch, &system, &sol, error);
         choice.build.base = s->v;
-        if (status == ABUT_OK && (!any || s->push))
-            status = solve_chosen(s, &choice.build, &system, &sol, error);
+        if (status == ABUT_OK && any && s->push)
+            status = solve_unpushed(s, &choice.build, &system, &sol, error);
+        if (status == ABUT_OK && !any) status = solve_chosen(s, &choice.build, &system, &sol, error);
         if (status == ABUT_OK) {
             add_impulses(s, &system, sol.z);
             memcpy(s->v, sol.x, (size_t)g->body_count * sizeof(spatial));
@@ -320,21 +358,13 @@ static abut_status propagation(strike *s, int budget, abut_error *error) {
 
 /* ---- the call */
 
-static double largest_speed(const strike *s) {
-    double most = row_violation(s);
-    for (int i = 0; i < s->g->contact_count; i++)
-        most = fmax(most, vec3_length(group_contact_velocity(s->g, &s->g->contacts[i], s->v)));
-    return most;
-}
+static double largest_speed(const strike *s) { return fmax(row_violation(s), fastest_point(s, s->v)); }
 
 /* A push of a millionth of the speeds at hand. */
 static abut_status make_push(strike *s, spatial *push, abut_error *error) {
     if (!push) return fail_memory(error);
-    double most = 0;
     group_free_accelerations(s->g, push);
-    for (int i = 0; i < s->g->contact_count; i++)
-        most = fmax(most, vec3_length(group_contact_velocity(s->g, &s->g->contacts[i], push)));
-    double h = most > 0 ? 1e-6 * largest_speed(s) / most : 0;
+    double most = fastest_point(s, push), h = most > 0 ? 1e-6 * largest_speed(s) / most : 0;
     for (int i = 0; i < s->g->body_count; i++)
         push[i] =
             s->g->inertias[i].inverse_mass > 0 ? spatial_scale(push[i], h) : (spatial){{0, 0, 0}, {0, 0, 0}};
@@ -350,6 +380,22 @@ static abut_status check_finite(const strike *s, abut_error *error) {
                 "the contact between bodies %d and %d has a speed that is not finite; look at its place and "
                 "normal and at their motions",
                 s->g->contacts[i].a, s->g->contacts[i].b);
+    return ABUT_OK;
+}
+
+/* A velocity that is not finite must not leave: forces and places after it would be none. */
+static abut_status check_after(const strike *s, abut_error *error) {
+    bool fine = isfinite(s->result->energy_after);
+    for (int i = 0; i < s->g->body_count; i++)
+        fine = fine && isfinite(vec3_length2(s->v[i].linear)) && isfinite(vec3_length2(s->v[i].angular));
+    if (!fine)
+        return fail(error, ABUT_FAILED,
+                    "the impact ended with a velocity or an energy that is not finite; use smaller speeds or "
+                    "masses, or report this scene");
+    if (energy_rose(s))
+        return fail(error, ABUT_FAILED,
+                    "the impact raised the kinetic energy from %.17g J to %.17g J; report this scene",
+                    s->energy, s->result->energy_after);
     return ABUT_OK;
 }
 
@@ -388,10 +434,7 @@ abut_status impact_solve(group *g, const impact_config *config, const group_scra
         int left = fastest(&s, 0);
         result->approach = left >= 0 ? approach_of(&s, left) : 0;
         result->energy_after = group_kinetic_energy(g, velocities);
-        if (energy_rose(&s))
-            status = fail(error, ABUT_FAILED,
-                          "the impact raised the kinetic energy from %.17g J to %.17g J; report this scene",
-                          s.energy, result->energy_after);
+        status = check_after(&s, error);
     }
     arena_restore(a, mark);
     return status;

@@ -155,21 +155,21 @@ static bool free_rows_hold(const group_system *s, const system_solution *sol, do
     return most <= (bilateral ? SLIGHT_MISS : tolerance) * sol->scale;
 }
 
-/* Unknowns up to which a system with slip is solved densely: it costs little, and z is that of least norm.
- * Over the bodies it is that of an elastic foundation, which for a face that slides and turns at once is
- * another. */
-enum { FEW_UNKNOWNS = 12, LARGE_SYSTEM = 60 };
+/* Unknowns from which all points that pull are let go at once. */
+enum { LARGE_SYSTEM = 60 };
 
 /* Unknowns up to which a dense decomposition is tried where the complementarity kernel could decide too. */
 enum { SMALL_SYSTEM = 100 };
 
 /* z for the states of the solution: over the bodies, or densely where nearly dependent rows need all digits.
- * *solved is false where that is left to the kernel.  False when memory is out. */
+ * Over the bodies open loads are those of an elastic foundation, with slip as without: linear over a face,
+ * whatever the directions of slip.  (The z of least norm hangs on those directions, and for a corner of a
+ * face about which the face turns there may be none that agrees with it.)  *solved is false where that is
+ * left to the kernel.  False when memory is out. */
 static bool solve_states(states *t, arena *scratch, system_solution *sol, bool *solved) {
-    bool few = !t->s->symmetric && t->s->count <= FEW_UNKNOWNS;
     const double *start = t->s->symmetric ? sol->start : NULL;
-    *solved = !few && states_solve(t, sol->state, sol->scale, start, sol->z);
-    bool refused = !*solved && !few && sol->trial && t->equations.left > t->equations.slight;
+    *solved = states_solve(t, sol->state, sol->scale, start, sol->z);
+    bool refused = !*solved && sol->trial && t->equations.left > t->equations.slight;
     if (refused) sol->outcome = SYSTEM_BUDGET;
     if (*solved || refused || t->s->count > SMALL_SYSTEM) return true;
     *solved = true;
@@ -313,8 +313,32 @@ static bool sweep_states(const dense *d, const dense_reduced *r, const double *c
     return true;
 }
 
-/* The chain: remembered states, Lemke, sweeps; each followed by pivots.  There is no solution where Lemke's
- * path ends in a ray, or where nothing of this finds one: forces that grow without bound look like that. */
+/* Unknowns with bounds up to which all their states are tried. */
+enum { ALL_STATES = 8 };
+
+/* All states, those first that differ least from the ones given: with slip the matrix need not be one for
+ * which the path of Lemke's method ends in every solution.  True when they hold one. */
+static bool try_all_states(states *t, const dense_reduced *r, double tolerance, arena *scratch,
+                           system_solution *sol, bool *memory) {
+    uint8_t first[ALL_STATES];
+    if (r->count > ALL_STATES) return false;
+    for (int j = 0; j < r->count; j++) {
+        if (isfinite(t->s->hi[r->list[j]])) return false; /* a motor has three */
+        first[j] = sol->state[r->list[j]];
+    }
+    for (unsigned changed = 0; changed < 1u << r->count; changed++) {
+        for (int j = 0; j < r->count; j++) {
+            bool free = (first[j] == ABUT_LCP_FREE) != (changed >> j & 1);
+            sol->state[r->list[j]] = free ? ABUT_LCP_FREE : ABUT_LCP_AT_LOWER;
+        }
+        if (pivot(t, tolerance, 0, scratch, sol, memory) || !*memory) return *memory;
+    }
+    return false;
+}
+
+/* The chain: remembered states, Lemke, sweeps; each followed by pivots; all states of few.  There is no
+ * solution where nothing of this finds one: forces that grow without bound look like that; of more unknowns,
+ * where Lemke's path ends in a ray. */
 static abut_status solve_with_slip(const group_system *s, double tolerance, int budget,
                                    const group_scratch *scratch, system_solution *sol, abut_error *error) {
     states t;
@@ -331,13 +355,11 @@ static abut_status solve_with_slip(const group_system *s, double tolerance, int 
     if (!columns) return fail_memory(error);
     abut_status status = lemke_states(&d, &r, columns, scratch, budget, sol);
     if (status == ABUT_NO_MEMORY) return fail_memory(error);
-    if (status == ABUT_INFEASIBLE) {
-        sol->outcome = SYSTEM_NO_SOLUTION;
-        return ABUT_OK;
-    }
+    bool ray = status == ABUT_INFEASIBLE;
     if (status == ABUT_OK && pivot(&t, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
-    memory = sweep_states(&d, &r, columns, 300, a, sol);
-    if (memory && pivot(&t, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
+    if (memory && !ray) memory = sweep_states(&d, &r, columns, 300, a, sol);
+    if (memory && !ray && pivot(&t, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
+    if (memory && try_all_states(&t, &r, tolerance, a, sol, &memory)) return ABUT_OK;
     sol->outcome = SYSTEM_NO_SOLUTION;
     return memory ? ABUT_OK : fail_memory(error);
 }

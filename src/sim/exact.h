@@ -18,6 +18,7 @@
  *   exact_chatter.c   flights too low to be told from contact
  *   exact_onset.c     the beginning of slip
  *   exact_zeno.c      bounces without end, summed in closed form
+ *   exact_collapse.c  blows without end between several places
  *   exact_correct.c   drift correction
  *   exact_storm.c     time stepping where events come too thick
  *   exact_time_step.c one time step
@@ -109,6 +110,15 @@ typedef struct exact_face {
     double start_spin;   /* along the normal: friction keeps this side through zero slip */
 } exact_face;
 
+/* A blow at a place (exact_collapse.c), and how many are remembered. */
+enum { EXACT_STRIKES = 32 };
+typedef struct exact_strike {
+    int a, b;
+    double sign; /* as of the near pair */
+    contact_feature fa, fb;
+    double time, speed; /* of approach */
+} exact_strike;
+
 /* A contact that is left out because others carry it. */
 typedef struct exact_carried {
     int a, b; /* local */
@@ -192,6 +202,9 @@ typedef struct exact {
     double clear;
     int rolling_body[2]; /* of the model */
     double late;         /* seconds by which the event at work is known to come late */
+
+    exact_strike strikes[EXACT_STRIKES]; /* the last blows of this frame, in a ring, */
+    int64_t strike_count;                /* of all that were noted */
 } exact;
 
 enum { EXACT_EXTRA = 2 };
@@ -377,8 +390,17 @@ abut_status exact_hold_low(exact *x, double limit, bool *dropped, double *energy
 /* Before an impact: contacts whose further bounces stay within epsilon get no restitution, and the time at
  * which their bounces end. */
 void exact_sum_bounces(exact *x);
+/* How many bounces it takes, each slower by the ratio e, until they are slower than `slowest`. */
+int exact_bounces_of(double speed, double e, double slowest);
 /* contact-made of the pairs whose bounces have ended by `time`. */
 abut_status exact_tell_made(exact *x, double time, abut_error *error);
+
+/* ---- exact_collapse.c */
+/* Before an impact: places that are struck in turn, in a series that ends within epsilon, become contacts
+ * without restitution. */
+abut_status exact_sum_collapse(exact *x, abut_error *error);
+/* Whether the blow of this instant goes on a series that shrinks. */
+bool exact_collapses(exact *x);
 
 /* ---- exact_correct.c */
 bool exact_is_sharp(const element *e);

@@ -315,6 +315,7 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
     /* an approximate solver never gets to the end: its residual is audited */
     bool rough = x->model->world.solver >= ABUT_SOLVER_PGS;
     if (x->integrating && x->result.outcome == FORCES_BUDGET && (config.trial || !rough)) return ABUT_FAILED;
+    if (config.trial && x->result.outcome == FORCES_NO_FINITE_FORCE) return ABUT_FAILED;
     power p = {powers[0], powers[1]};
     constraint_power(x, &p);
     powers[0] = p.dissipated, powers[1] = p.work;

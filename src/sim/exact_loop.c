@@ -163,14 +163,15 @@ void exact_mark_touching(exact *x, bool evaluated) {
 
 abut_status exact_impacts(exact *x, abut_error *error) {
     exact_sum_bounces(x);
-    for (int round = 0; round < IMPACT_ROUNDS; round++) {
+    abut_status status = exact_sum_collapse(x, error);
+    for (int round = 0; round < IMPACT_ROUNDS && status == ABUT_OK; round++) {
         bool happened = false, added;
-        abut_status status = exact_disc_cut(x, DISC_RATE, exact_approach_limit(x), &added, error);
+        status = exact_disc_cut(x, DISC_RATE, exact_approach_limit(x), &added, error);
         if (status == ABUT_OK) status = exact_impact(x, false, &happened, error);
         if (status != ABUT_OK || !happened) return status;
         exact_measure_speed(x);
     }
-    return ABUT_OK;
+    return status;
 }
 
 /* Modes and forces; where no finite force exists, an impulse. */

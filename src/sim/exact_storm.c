@@ -49,8 +49,10 @@ static double storm_limit(const exact *x) { return 10 + 0.1 * (double)x->contact
 bool exact_storm_counts(exact *x, double advanced) {
     /* steps that the integrator made short, as where slip is about to end in a turn, are no events; they
      * count a little, so that they come to an end: some fifty in large groups, and some hundreds in small
-     * ones, which is what the beginning of slip takes (exact_onset.c) */
-    double tiny = tiny_step(x), weight = x->cut_short ? 1 : x->contacts.count > 16 ? 0.2 : 0.04;
+     * ones, which is what the beginning of slip takes (exact_onset.c).  Nor are blows of a series that
+     * shrinks (exact_collapse.c): it comes to be summed */
+    double tiny = tiny_step(x), weight = x->contacts.count > 16 ? 0.2 : 0.04;
+    if (x->cut_short) weight = exact_collapses(x) ? 0.1 : 1;
     x->storm = advanced < tiny ? x->storm + weight : fmax(0, x->storm - advanced / tiny);
     int64_t budget = x->run->options.event_budget > 0 ? x->run->options.event_budget : 5000;
     if (x->storm > storm_limit(x) || ++x->frame_steps > budget) x->confused = true;

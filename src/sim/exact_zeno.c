@@ -22,7 +22,7 @@ static double flight_acceleration(const exact *x, const group_contact *c) {
     return vec3_dot(c->point.normal, vec3_sub(ua, ub)) + contact_gap_drift(&c->point, a, b);
 }
 
-static int bounces_of(double speed, double e, double slowest) {
+int exact_bounces_of(double speed, double e, double slowest) {
     int count = 1;
     for (; speed > slowest && count < MOST_BOUNCES; count++) speed *= e;
     return count;
@@ -39,7 +39,7 @@ void exact_sum_bounces(exact *x) {
         double a = -flight_acceleration(x, c), rebound = e * v;
         if (!(a > exact_acceleration_limit(x)) || !(rebound * rebound <= 2 * a * epsilon)) continue;
         c->restitution = 0;
-        t->bounces = bounces_of(rebound, e, slow);
+        t->bounces = exact_bounces_of(rebound, e, slow);
         if (t->fresh || t->made_at > 0) t->made_at = x->time + 2 * rebound / (a * (1 - e));
     }
 }

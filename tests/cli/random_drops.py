@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Single bodies dropped askew on a rough floor must stay exact: random_drops.py ABUT [FIRST [COUNT]]
+"""Single bodies dropped askew on a rough floor must stay exact: random_drops.py ABUT [FIRST [COUNT [BODIES]]]
 
 Boxes, prisms, cylinders, capsules and ellipsoids with random pose, spin, friction and restitution land, pivot on corners and
-rims, begin to slip, stick again and come to rest.  Nothing here is beyond the exact clock: a run must keep its promises, and
-one that was stepped in time for a while (audit: storms) counts as failed."""
+rims, begin to slip, stick again and come to rest.  With BODIES > 1 as many boxes fall on each other.  Nothing here is beyond
+the exact clock: a run must keep its promises, and one that was stepped in time for a while (audit: storms) counts as failed.
+Without FIRST: 60 single bodies and 20 scenes of two boxes."""
 import json, pathlib, random, subprocess, sys, tempfile
 
-abut, first = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0
-count = int(sys.argv[3]) if len(sys.argv) > 3 else 60
+abut, numbers = sys.argv[1], [int(a) for a in sys.argv[2:]]
 
 
 def shape(r):
@@ -17,11 +17,33 @@ def shape(r):
             f"ellipsoid {{{a / 2}, {b / 2}, {c / 2}}}"][r.randrange(6)]
 
 
-def scene(seed):
-    r = random.Random(seed)
+def random_turn(r):
     turn = [r.gauss(0, 1) for _ in range(4)]
     size = sum(x * x for x in turn) ** 0.5
-    turn = ", ".join(str(x / size) for x in turn)
+    return ", ".join(str(x / size) for x in turn)
+
+
+def boxes(seed, count):
+    r = random.Random(seed)
+    text = f"""world {{ duration = 2, frame = 1/60 }}
+material {{ restitution = {r.choice([0, 0.2, 0.5])}, friction = {r.choice([0.2, 0.4, 0.7])} }}
+body {{ name = "floor", shape = halfspace {{ normal = {{0, 0, 1}}, offset = 0 }}, fixed = true }}
+"""
+    for i in range(count):
+        turn = random_turn(r)
+        sides = ", ".join(str(r.uniform(0.1, 0.5)) for _ in range(3))
+        text += f"""body {{ name = "it{i}", shape = solid.box {{{sides}}}, density = 600,
+       position = {{{r.uniform(-0.1, 0.1)}, {r.uniform(-0.1, 0.1)}, {0.7 + 0.9 * i}}}, quaternion = {{{turn}}},
+       velocity = {{{r.uniform(-0.3, 0.3)}, {r.uniform(-0.3, 0.3)}, 0}}, spin = {{{r.uniform(-3, 3)}, {r.uniform(-3, 3)}, {r.uniform(-3, 3)}}} }}
+"""
+    return text
+
+
+def scene(seed, bodies):
+    if bodies > 1:
+        return boxes(seed, bodies)
+    r = random.Random(seed)
+    turn = random_turn(r)
     return f"""world {{ duration = 2, frame = 1/60 }}
 material {{ restitution = {r.choice([0, 0.2, 0.5])}, friction = {r.choice([0.2, 0.4, 0.7])} }}
 body {{ name = "floor", shape = halfspace {{ normal = {{0, 0, 1}}, offset = 0 }}, fixed = true }}
@@ -30,8 +52,8 @@ body {{ name = "it", shape = {shape(r)}, density = 600, position = {{0, 0, 0.7}}
 """
 
 
-def wrong(seed, file):
-    file.write_text(scene(seed))
+def wrong(text, file):
+    file.write_text(text)
     try:
         run = subprocess.run([abut, "run", str(file), "--json", "-q"], capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:
@@ -44,12 +66,19 @@ def wrong(seed, file):
     return f"was stepped in time for {audit['time_stepped_s']:.4f} s" if audit["storms"] else None
 
 
-failed = 0
-with tempfile.TemporaryDirectory() as folder:
-    for seed in range(first, first + count):
-        what = wrong(seed, pathlib.Path(folder) / "drop.lua")
-        if what:
-            failed += 1
-            print(f"seed {seed}: {what}\n{scene(seed)}")
-print(f"{count} drops, {failed} failed")
-sys.exit(failed > 0)
+def drop(first, count, bodies):
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, first + count):
+            text = scene(seed, bodies)
+            what = wrong(text, pathlib.Path(folder) / "drop.lua")
+            if what:
+                failed += 1
+                print(f"seed {seed}: {what}\n{text}")
+    print(f"{count} drops, {failed} failed")
+    return failed
+
+
+if numbers:
+    sys.exit(drop(*(numbers + [0, 60, 1][len(numbers):])) > 0)
+sys.exit(drop(0, 60, 1) + drop(0, 20, 2) > 0)

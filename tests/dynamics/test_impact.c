@@ -376,6 +376,25 @@ static void memory_may_fail(void **state) {
     assert_true(support_fail_each(hit_once, NULL) > 1);
 }
 
+/* Speeds whose energy no double holds: an answer that is not finite is none. */
+static void nothing_infinite_leaves(void **state) {
+    (void)state;
+    const double speeds[] = {1e150, 1e155, 1e200, 1e300};
+    for (int k = 0; k < 4; k++) {
+        little w;
+        make_cradle(&w, 3, 1, 0.5);
+        w.motions[0].velocity.linear.x = speeds[k];
+        impact_config config = impact_default_config();
+        abut_error error = {0};
+        abut_status status =
+            impact_solve(&w.g, &config, &w.scratch, w.x, w.impulses, w.multipliers, &w.impact, &error);
+        assert_int_equal(status, k == 0 ? ABUT_OK : ABUT_FAILED);
+        for (int i = 0; i < 3 && k == 0; i++) assert_true(isfinite(w.x[i].linear.x));
+        if (k > 0) assert_non_null(strstr(error.message, "not finite"));
+        little_close(&w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cradles),
@@ -391,6 +410,7 @@ int main(void) {
         cmocka_unit_test(friction_never_raises_the_energy),
         cmocka_unit_test(impulse_without_impact),
         cmocka_unit_test(paddle),
+        cmocka_unit_test(nothing_infinite_leaves),
         cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
