@@ -97,6 +97,7 @@ abut_status hinge_compile(const abut_hinge_def *def, const motion *a, const moti
     if (status != ABUT_OK) return status;
     if (!b) b = &ground;
     vec3 at_b = def->kind == ABUT_HINGE_ROD ? def->at_b : def->at;
+    bool locked = def->has_limits && def->limits[0] == def->limits[1];
     *out = (hinge){.kind = def->kind,
                    .coordinate = kinds[def->kind].coordinate,
                    .a = def->a,
@@ -107,8 +108,9 @@ abut_status hinge_compile(const abut_hinge_def *def, const motion *a, const moti
                    .frame_b = into_body(frame, b),
                    .length = vec3_distance(def->at, at_b),
                    .pitch = def->pitch,
-                   .has_limits = def->has_limits,
-                   .has_motor = def->has_motor,
+                   .locked = locked,
+                   .has_limits = def->has_limits && !locked,
+                   .has_motor = def->has_motor && !locked,
                    .limits = {def->limits[0], def->limits[1]},
                    .motor_speed = def->motor_speed,
                    .motor_max_force = def->motor_max_force,
@@ -196,6 +198,7 @@ int hinge_rows(const hinge *h, const motion *a, const motion *b, double coordina
     }
     if (parts & LENGTH) out[n++] = row_distance(p.a, p.b, p.ra, p.rb, h->length);
     if (parts & THREAD) out[n++] = combine(travel_row(&p), -h->pitch, angle_row(&p, coordinate));
+    if (h->locked) out[n++] = h->coordinate == HINGE_ANGLE ? angle_row(&p, coordinate) : travel_row(&p);
     for (int i = 0; i < n; i++) out[i].a = h->a, out[i].b = h->b;
     return n;
 }
@@ -233,22 +236,39 @@ row hinge_motor_row(const row *coordinate, const hinge *h, double rate, double s
     return r;
 }
 
+/* Where the slopes on both sides differ by more than the larger one's half, the function jumps or bends
+ * there: what a bounded motor can follow is the flatter side, until it jumps. */
+static double slope(const double value[5], double step, bool bounded) {
+    double left = (3 * value[2] - 4 * value[1] + value[0]) / (2 * step),
+           right = (4 * value[3] - 3 * value[2] - value[4]) / (2 * step);
+    if (bounded && fabs(left - right) > 0.5 * fmax(fabs(left), fabs(right)))
+        return fabs(left) < fabs(right) ? left : right;
+    return (8 * (value[3] - value[1]) - (value[4] - value[0])) / (12 * step);
+}
+
 abut_status hinge_motor_speed(const hinge *h, double time, double *speed, double *speed_rate,
                               abut_error *error) {
     *speed = h->motor_speed, *speed_rate = 0;
     if (!h->motor_function) return ABUT_OK;
     const double step = 1e-3;
-    double value[5] = {0}; /* at time - 2 step .. time + 2 step */
+    int before = time < 2 * step ? 0 : 2; /* the function begins at 0 */
+    double v[5] = {0};                    /* at time - before * step and so on */
     for (int i = 0; i < 5; i++)
-        if (!h->motor_function(h->motor_user, time + (i - 2) * step, &value[i], 1))
+        if (!h->motor_function(h->motor_user, time + (i - before) * step, &v[i], 1))
             return fail(error, ABUT_CANCELLED,
                         "the motor's speed function failed at %g s; see the scene's message", time);
-    *speed = value[2];
-    *speed_rate = (8 * (value[3] - value[1]) - (value[4] - value[0])) / (12 * step);
+    *speed = v[before];
+    *speed_rate = before ? slope(v, step, isfinite(h->motor_max_force))
+                         : (48 * v[1] - 25 * v[0] - 36 * v[2] + 16 * v[3] - 3 * v[4]) / (12 * step);
     if (!isfinite(*speed) || !isfinite(*speed_rate))
         return fail(error, ABUT_INVALID,
                     "the motor's speed at %g s is not a finite number; correct its function", time);
     return ABUT_OK;
+}
+
+void hinge_motor_stalls(const hinge *h, int side, double *speed, double *speed_rate) {
+    if (isfinite(h->motor_max_force) || side * *speed <= 0) return;
+    *speed = *speed_rate = 0;
 }
 
 double hinge_spring_force(const hinge *h, double value, double rate) {

@@ -35,7 +35,8 @@ typedef struct hinge {
     mat3 frame_a, frame_b; /* columns x y z, body axes */
     double length;         /* rod */
     double pitch;          /* screw, metres a radian */
-    bool has_limits, has_motor;
+    bool locked;           /* the limits are equal: the coordinate is held at 0, whatever the motor wants */
+    bool has_limits, has_motor; /* not when it is locked */
     double limits[2];
     double motor_speed, motor_max_force;
     abut_time_function *motor_function;
@@ -72,10 +73,15 @@ row hinge_motor_row(const row *coordinate, const hinge *h, double rate, double s
                     double tolerance);
 
 /* Speed of the motor at a time, and its derivative: 0 for a constant speed; for a function the central
- * difference of fourth order with a step of 1e-3 s (exact for cubics; a function that jumps must be smoothed
- * by the scene).  CANCELLED when the function says stop. */
+ * difference of fourth order with a step of 1e-3 s, exact for cubics, and never asked before time 0.  A motor
+ * without bound so takes 4 ms for a jump of the function; a bounded one goes after it as it can.  CANCELLED
+ * when the function says stop. */
 abut_status hinge_motor_speed(const hinge *h, double time, double *speed, double *speed_rate,
                               abut_error *error);
+
+/* A motor without bound that drives into the limit that is reached (side -1 lower, +1 upper) stands still
+ * there: a limit gives less than any motor. */
+void hinge_motor_stalls(const hinge *h, int side, double *speed, double *speed_rate);
 
 /* Generalised force of spring and damper on the coordinate: -stiffness (value - rest) - damping rate; apply
  * it with row_add_wrench(coordinate row, force, wrenches).  Energy stored in the spring. */

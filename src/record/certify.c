@@ -104,7 +104,7 @@ static void check_pair(certifier *c, int i, int j, double time) {
 /* ---- energy */
 
 typedef struct sums {
-    double kinetic, gravity, weight;
+    double kinetic, gravity, weight, mass;
     vec3 momentum;
 } sums;
 
@@ -120,7 +120,7 @@ static sums sum_states(const certifier *c) {
                       2 * (t[3] * w.x * w.y + t[4] * w.x * w.z + t[5] * w.y * w.z);
         s.kinetic += 0.5 * (m.mass * vec3_dot(q->velocity, q->velocity) + turn);
         s.gravity -= m.mass * vec3_dot(c->world->gravity, q->center);
-        s.weight += m.mass * vec3_length(c->world->gravity);
+        s.weight += m.mass * vec3_length(c->world->gravity), s.mass += m.mass;
         s.momentum = vec3_axpy(s.momentum, m.mass, q->velocity);
     }
     return s;
@@ -132,7 +132,8 @@ typedef struct balance {
 } balance;
 
 /* Recorded energies against the states, and their balance against the start.  What starts within epsilon of
- * contact is put into contact: the weights times epsilon are not held against the run. */
+ * contact is put into contact: the weights times epsilon are not held against the run; what is slower than
+ * the speed of rest has no energy to be off by. */
 static void check_energy(certifier *c, const abut_frame *f, balance *b) {
     sums s = sum_states(c);
     const abut_energy *e = &f->energy;
@@ -142,10 +143,11 @@ static void check_energy(certifier *c, const abut_frame *f, balance *b) {
     b->largest =
         fmax(b->largest,
              fmax(e->kinetic, fmax(b->most_gravity - b->least_gravity, e->dissipated + fabs(e->work))));
-    double scale = b->largest > 0 ? b->largest : 1;
+    double rest = abut_model_tolerances(c->model).rest_speed,
+           scale = fmax(b->largest, s.mass * rest * rest / 2);
     double off = fmax(fabs(total - b->start) - s.weight * c->epsilon, 0);
     double error = fmax(off, fabs(s.kinetic - e->kinetic)) / scale;
-    if (b->largest > 0 && error > c->out->energy_error)
+    if (scale > 0 && error > c->out->energy_error)
         c->out->energy_error = error, c->out->energy_time = f->time;
     double size = vec3_length(s.momentum);
     double moved = vec3_distance(s.momentum, e->momentum) / (size > 0 ? size : 1);

@@ -15,7 +15,7 @@ static void read_motor(const table *t, abut_hinge_def *h) {
     h->has_motor = true;
     if (table_function(&m, "speed")) {
         h->motor_function = scene_time_function;
-        h->motor_user = scene_keep_function(t->L, "the speed of a motor");
+        h->motor_user = scene_keep_function(t->L, "the speed of a motor", scale);
     } else if (table_number(&m, "speed", 0, &h->motor_speed)) {
         h->motor_speed *= scale;
     } else {
@@ -64,7 +64,7 @@ static int add_hinge(lua_State *L, abut_hinge_kind kind) {
     read_motor(&t, &h);
     table_number(&t, "stiffness", 0, &h.stiffness);
     table_number(&t, "damping", 0, &h.damping);
-    table_number(&t, "rest", 0, &h.rest);
+    if (table_number(&t, "rest", 0, &h.rest) && travels(kind)) h.rest *= scene->unit;
     if (table_number(&t, "break_force", 0, &h.break_force) && !(h.break_force > 0))
         scene_raise(L, "break_force", "%s: `break_force` must be positive", what);
     table_flag(&t, "collide", &h.collide);
@@ -108,7 +108,7 @@ static int add_load(lua_State *L, const char *what, const char *keys, bool is_to
         char words[160];
         snprintf(words, sizeof words, "the %s on body `%s`", what, scene->bodies.data[f.body].name);
         f.function = scene_time_function;
-        f.user = scene_keep_function(L, words);
+        f.user = scene_keep_function(L, words, 1);
     } else if (!table_vector(&t, "value", 0, &f.value)) {
         scene_raise(L, NULL, "%s: `value` is missing; give {x, y, z} or a function(t)", what);
     }

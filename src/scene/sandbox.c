@@ -228,12 +228,12 @@ const char *scene_copy(abut_scene *scene, const char *text) {
 
 /* ---- functions that the run calls later */
 
-scene_function *scene_keep_function(lua_State *L, const char *what) {
+scene_function *scene_keep_function(lua_State *L, const char *what, double scale) {
     abut_scene *scene = scene_of(L);
     scene_function *f = arena_alloc(&scene->memory, 1, sizeof *f);
     const char *words = f ? scene_copy(scene, what) : NULL;
     if (!words) scene_raise_memory(L);
-    *f = (scene_function){scene, luaL_ref(L, LUA_REGISTRYINDEX), words};
+    *f = (scene_function){scene, luaL_ref(L, LUA_REGISTRYINDEX), words, scale};
     if (!scene->undumpable) scene->undumpable = f->what;
     return f;
 }
@@ -257,7 +257,6 @@ static int read_results(lua_State *L) {
             lua_pushvalue(L, 5);
             table_list(L, what, 4, 4, out + 3);
         }
-        for (int i = 0; i < 3; i++) out[i] *= scene_of(L)->unit;
     }
     return 0;
 }
@@ -280,5 +279,6 @@ bool scene_time_function(void *user, double time, double *out, int count) {
     else
         lua_pop(L, 4);
     scene->has_failed = status != ABUT_OK;
+    for (int i = 0; i < count && i < 3 && status == ABUT_OK; i++) out[i] *= f->scale;
     return status == ABUT_OK;
 }

@@ -29,6 +29,7 @@ typedef struct scene_function {
     abut_scene *scene;
     int reference;    /* in the registry */
     const char *what; /* "the motion of body `x`" */
+    double scale;     /* metres, where it returns a length or a position; 1 otherwise */
 } scene_function;
 
 typedef struct scene_handler {
@@ -100,8 +101,8 @@ int scene_line(lua_State *L); /* that is being run; allocates nothing */
 int scene_raise_memory(lua_State *L);
 /* An abut_time_function that calls the Lua function of a scene_function. */
 bool scene_time_function(void *user, double time, double *out, int count);
-/* Keeps the function on top of the stack (and pops it). */
-scene_function *scene_keep_function(lua_State *L, const char *what);
+/* Keeps the function on top of the stack (and pops it); `scale`: of the number or the position it returns. */
+scene_function *scene_keep_function(lua_State *L, const char *what, double scale);
 
 /* ---- guards.c */
 void scene_guard_libraries(lua_State *L);

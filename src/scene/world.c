@@ -231,7 +231,7 @@ static void read_motion(const table *t, abut_body_def *body) {
     char what[160];
     snprintf(what, sizeof what, "the motion of body `%s`", body->name ? body->name : "without name");
     body->motion = scene_time_function;
-    body->motion_user = scene_keep_function(t->L, what);
+    body->motion_user = scene_keep_function(t->L, what, scene_of(t->L)->unit);
 }
 
 /* Groups may be numbers or words. */

@@ -158,8 +158,10 @@ static void find_hinges(exact *x, double t0, double t1, exact_event *best) {
             int64_t item = 2 * (int64_t)i + side;
             if (memory->at_limit == (side ? 1 : -1)) continue;
             if (!probe_limit(x, item, t0, &a) || !probe_limit(x, item, t1, &b)) continue;
-            if (a.g <= 0 && !(probe_limit(x, item, t0 + (t1 - t0) / 64, &a) && a.g > 0)) continue;
-            if (b.g <= 0 && exact_refine(x, item, probe_limit, a, b, &root))
+            if (b.g > 0) continue;
+            if (a.g <= 0 && !(probe_limit(x, item, t0 + (t1 - t0) / 64, &a) && a.g > 0))
+                exact_consider(best, EXACT_LIMIT, item, t0); /* it stood there, and is pressed against it */
+            else if (exact_refine(x, item, probe_limit, a, b, &root))
                 exact_consider(best, EXACT_LIMIT, item, root.t);
         }
         if (isfinite(h->break_force) && breaks(x, i, fmin(t1, best->time)))

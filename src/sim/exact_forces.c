@@ -159,6 +159,7 @@ static abut_status coordinate_rows(exact *x, int entry, const motion *a, const m
         double speed, speed_rate;
         abut_status status = hinge_motor_speed(h, time, &speed, &speed_rate, error);
         if (status != ABUT_OK) return status;
+        hinge_motor_stalls(h, memory->at_limit, &speed, &speed_rate);
         add_row(x, hinge_motor_row(&coordinate, h, rate, speed, speed_rate, 1e-9), la, lb, entry);
     }
     if (memory->at_limit) add_row(x, hinge_limit_row(&coordinate, h, memory->at_limit), la, lb, entry);

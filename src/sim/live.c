@@ -75,11 +75,12 @@ static bool allocate_slots(live *w) {
     w->motor_speeds = arena_alloc(m, h + 1, sizeof *w->motor_speeds);
     w->hinge_force = arena_alloc(m, h + 1, sizeof *w->hinge_force);
     w->hinge_side = arena_alloc(m, h + 1, sizeof *w->hinge_side);
+    w->hinge_hold = arena_alloc(m, h + 1, sizeof *w->hinge_hold);
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->movable && w->turns && w->flies && w->sprung && w->late && w->leaves &&
                 w->boxes && w->roams && w->renewed && w->rests && w->parent && w->in_direct && w->used &&
-                w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side;
+                w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;
@@ -179,6 +180,7 @@ static void begin_step(live *w, double dt) {
     memcpy(w->starts, w->motions, (size_t)w->bodies * sizeof *w->starts);
     memset(w->hinge_force, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_force);
     memset(w->hinge_side, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_side);
+    memset(w->hinge_hold, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_hold);
 }
 
 static void load_bodies(live *w) {
@@ -206,8 +208,10 @@ static void unload_bodies(live *w) {
     for (int i = 0; i < w->bodies; i++) {
         spatial *a = &w->run->accelerations[i];
         motion *m = &w->motions[i];
-        *a = (spatial){{0, 0, 0}, {0, 0, 0}};
-        if (w->body[i].kinematic) *m = w->kinematic_end[i];
+        if (w->body[i].kinematic)
+            *m = w->kinematic_end[i];
+        else
+            *a = (spatial){{0, 0, 0}, {0, 0, 0}};
         if (!w->movable[i + 1]) continue;
         spatial v = {live_vec3(w->velocities[i + 1].v), live_vec3(w->velocities[i + 1].w)};
         a->linear = vec3_scale(vec3_sub(v.linear, m->velocity.linear), 1 / w->dt);

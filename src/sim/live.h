@@ -176,12 +176,19 @@ typedef struct live_softness {
 enum { LIVE_HINGE_ROWS = HINGE_MAX_ROWS + 3 };
 typedef struct live_hinge_row {
     row r;
-    int hinge;   /* of the model; -1: a contact's */
-    int side;    /* of a limit: -1 lower, +1 upper; 0: another row */
+    int hinge; /* of the model; -1: a contact's */
+    int side;  /* of a limit: -1 lower, +1 upper; 0: another row */
+    bool is_motor;
     double rate; /* what J v is to be where the step ends */
     double bias, give, lo, hi, impulse, mass;
     spatial da, db; /* velocities per unit of impulse */
 } live_hinge_row;
+
+/* What held the coordinate of a hinge in the last sub-step: a motor at its speed, the limit that pushed. */
+typedef struct live_hold {
+    bool motor;
+    int limit; /* -1, 0, +1 */
+} live_hold;
 
 /* Stage of the solver: `count` blocks of work, claimed by whoever is free. */
 typedef struct live_stage {
@@ -308,6 +315,7 @@ struct live_work {
     ARRAY(live_hinge_row) rows;     /* of hinges of islands that are not direct */
     double *hinge_force;            /* by hinge: the largest in this step */
     int32_t *hinge_side;            /* by hinge: the limit that pushed in this step, -1, 0, +1 */
+    live_hold *hinge_hold;          /* by hinge */
     int32_t *local_of;              /* by body, for direct islands */
     double joint_rate, direct_rate; /* 1/s: how fast errors of hinges and overlaps of direct islands go */
     int_array loose_hinges;         /* hinges of islands that are not direct */

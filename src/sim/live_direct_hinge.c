@@ -20,7 +20,16 @@ void direct_add_hinges(direct *d) {
     }
 }
 
-/* Only what the velocities are to be: hinges closed, motors without bound at their speed. */
+/* Whether the row held a velocity in the sub-step that ended: hinges, motors at their speed, and limits that
+ * pushed.  Springs and motors at their bound are forces. */
+static bool holds_rate(const live *w, const live_hinge_row *r) {
+    const live_hold *hold = &w->hinge_hold[r->hinge];
+    if (r->give > 0) return false;
+    if (r->is_motor) return hold->motor;
+    return r->side == 0 || hold->limit == r->side;
+}
+
+/* Only what the velocities are to be: hinges closed, motors at their speed, nothing into a limit. */
 void direct_add_rates(direct *d) {
     live *w = d->w;
     live_hinge_row rows[LIVE_HINGE_ROWS];
@@ -28,8 +37,9 @@ void direct_add_rates(direct *d) {
         int number = w->island_hinges.data[d->island->first_hinge + k];
         int count = live_hinge_rows(w, number, rows);
         for (int i = 0; i < count; i++) {
-            if (isfinite(rows[i].lo) || isfinite(rows[i].hi) || rows[i].give > 0) continue;
+            if (!holds_rate(w, &rows[i])) continue;
             rows[i].bias = -rows[i].rate;
+            if (rows[i].is_motor) rows[i].lo = -INFINITY, rows[i].hi = INFINITY;
             direct_add_row(d, rows[i], -1, i);
         }
     }

@@ -50,7 +50,8 @@ abut_status live_move_kinematic(live *w, double time, abut_error *error) {
     for (int i = 0; i < w->bodies; i++) {
         if (!w->body[i].kinematic) continue;
         motion *m = &w->motions[i], *end = &w->kinematic_end[i];
-        abut_status status = model_kinematic_motion(w->model, i, time + w->dt, end, NULL, error);
+        abut_status status =
+            model_kinematic_motion(w->model, i, time + w->dt, end, &w->run->accelerations[i], error);
         if (status != ABUT_OK) return status;
         m->velocity.linear = vec3_scale(vec3_sub(end->center, m->center), 1 / w->dt);
         if (!w->model->bodies[i].function) continue;

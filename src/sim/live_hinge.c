@@ -38,10 +38,15 @@ static live_hinge_row plain_row(const live *w, row r, int hinge_number) {
                             .hi = r.hi};
 }
 
-static int motor_row(const live *w, const hinge *h, int number, const row *coordinate, live_hinge_row *out) {
+/* A motor goes no farther in the sub-step than to the limit. */
+static int motor_row(const live *w, const hinge *h, int number, const row *coordinate, double value,
+                     live_hinge_row *out) {
     if (!h->has_motor) return 0;
     *out = plain_row(w, *coordinate, number);
-    out->rate = w->motor_speeds[number], out->bias = -out->rate;
+    out->rate = w->motor_speeds[number];
+    if (h->has_limits)
+        out->rate = fmax(fmin(out->rate, (h->limits[1] - value) / w->h), (h->limits[0] - value) / w->h);
+    out->bias = -out->rate, out->is_motor = true;
     out->lo = -h->motor_max_force * w->h, out->hi = h->motor_max_force * w->h;
     return 1;
 }
@@ -84,7 +89,7 @@ int live_hinge_rows(live *w, int number, live_hinge_row out[LIVE_HINGE_ROWS]) {
     int n = 0, count = hinge_rows(h, a, b, memory->coordinate, rows);
     for (int i = 0; i < count; i++) out[n++] = plain_row(w, rows[i], number);
     if (!has) return n;
-    n += motor_row(w, h, number, &coordinate, &out[n]);
+    n += motor_row(w, h, number, &coordinate, value, &out[n]);
     n += spring_row(w, h, number, &coordinate, value, &out[n]);
     n += limit_row(w, h, number, &coordinate, value, &out[n]);
     return n;
@@ -155,13 +160,17 @@ void live_hinges_solve(live *w, bool relax) {
 
 /* ---- what hinges carried */
 
-/* In this sub-step: the force, from the impulses of all rows, and the limit that pushed. */
+/* In this sub-step: the force, from the impulses of all rows, the limit that pushed, and whether the motor
+ * had its speed. */
 static void note_hinge(live *w, const live_hinge_row *rows, int count) {
     int number = rows[0].hinge;
     vec3 sum = vec3_zero();
+    live_hold *hold = &w->hinge_hold[number];
+    *hold = (live_hold){0};
     for (int i = 0; i < count; i++) {
         sum = vec3_axpy(sum, rows[i].impulse / w->h, rows[i].r.ja.linear);
-        if (rows[i].side != 0 && rows[i].impulse > 0) w->hinge_side[number] = rows[i].side;
+        if (rows[i].is_motor) hold->motor = fabs(rows[i].impulse) < rows[i].hi;
+        if (rows[i].side != 0 && rows[i].impulse > 0) w->hinge_side[number] = hold->limit = rows[i].side;
     }
     w->hinge_force[number] = fmax(w->hinge_force[number], vec3_length(sum));
 }

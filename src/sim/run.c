@@ -238,13 +238,15 @@ abut_energy run_energy(const abut_sim *run) {
 
 abut_energy abut_sim_energy(const abut_sim *run) { return run_energy(run); }
 
-/* What lifts all bodies by the touching distance: energies that are smaller in all of a run, as of a body
- * that rests at height 0, are rounding and no measure of errors. */
+/* What lifts all bodies by the touching distance and gives them the speed that counts as rest: energies that
+ * are smaller in all of a run, as of a body that rests at height 0 or that a motor has just begun to move,
+ * are rounding and no measure of errors. */
 static double least_energy(const abut_model *m) {
     double mass = 0;
     for (int i = 0; i < m->body_count; i++)
         if (m->bodies[i].movable) mass += m->bodies[i].inertia.mass;
-    return mass * vec3_length(m->world.gravity) * m->tolerance.touching;
+    double rest = m->tolerance.rest_speed;
+    return mass * (vec3_length(m->world.gravity) * m->tolerance.touching + rest * rest / 2);
 }
 
 /* The energy balance at the end of a frame: what is there, plus what was lost, minus what was given, is what
