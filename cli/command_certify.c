@@ -5,19 +5,21 @@ static int print_json(const abut_certificate *c) {
     json_t *bodies = c->deepest_overlap > 0 ? json_pack("[s,s]", c->overlap_bodies[0], c->overlap_bodies[1])
                                             : json_array();
     return cli_print_json(json_pack(
-        "{s:b,s:I,s:I,s:f,s:f,s:o,s:f,s:f,s:f,s:I,s:I,s:s}", "promises_kept", (int)c->kept, "frames",
+        "{s:b,s:I,s:I,s:f,s:f,s:f,s:o,s:f,s:f,s:f,s:I,s:I,s:s}", "promises_kept", (int)c->kept, "frames",
         (json_int_t)c->frames, "pairs", (json_int_t)c->pairs, "deepest_overlap_m", c->deepest_overlap,
-        "overlap_time", c->overlap_time, "overlap_bodies", bodies, "energy_error_relative", c->energy_error,
-        "energy_error_time", c->energy_time, "momentum_error_relative", c->momentum_error, "impacts",
-        (json_int_t)c->impacts, "impacts_that_gain", (json_int_t)c->impacts_that_gain, "broken", c->broken));
+        "overlap_limit_m", c->overlap_limit, "overlap_time", c->overlap_time, "overlap_bodies", bodies,
+        "energy_error_relative", c->energy_error, "energy_error_time", c->energy_time,
+        "momentum_error_relative", c->momentum_error, "impacts", (json_int_t)c->impacts, "impacts_that_gain",
+        (json_int_t)c->impacts_that_gain, "broken", c->broken));
 }
 
 static int print_table(const char *path, const abut_certificate *c) {
     printf("%s: %lld frames, %lld near pairs, %lld impacts looked at again\n", path, (long long)c->frames,
            (long long)c->pairs, (long long)c->impacts);
     if (c->deepest_overlap > 0)
-        printf("  %-18s about %.3g m, `%s` and `%s` at t = %.9g s\n", "deepest overlap", c->deepest_overlap,
-               c->overlap_bodies[0], c->overlap_bodies[1], c->overlap_time);
+        printf("  %-18s about %.3g m, `%s` and `%s` at t = %.9g s (promised: %.3g m)\n", "deepest overlap",
+               c->deepest_overlap, c->overlap_bodies[0], c->overlap_bodies[1], c->overlap_time,
+               c->overlap_limit);
     else
         printf("  %-18s none beyond epsilon\n", "overlap");
     printf("  %-18s %.3g of the largest energy\n", "energy balance", c->energy_error);

@@ -146,6 +146,7 @@ typedef struct abut_certificate {
     bool kept;
     int64_t frames, pairs;  /* looked at */
     double deepest_overlap; /* metres; 0: none deeper than epsilon was found */
+    double overlap_limit; /* what the clock of the run promises: epsilon, or more where it was the live one */
     double overlap_time;
     char overlap_bodies[2][128];
     double energy_error, momentum_error; /* relative: recorded against summed anew; balance over the run */

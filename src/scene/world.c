@@ -114,6 +114,16 @@ static int find_material(lua_State *L, const char *key, const char *name) {
                        name, name);
 }
 
+/* What two materials have together before a pair says otherwise. */
+static abut_pair_def meet(const abut_scene *scene, int first, int second) {
+    const abut_material_def *a = &scene->materials.data[first], *b = &scene->materials.data[second];
+    const abut_friction *f = &a->friction, *g = &b->friction;
+    return (abut_pair_def){{first, second},
+                           fmax(a->restitution, b->restitution),
+                           {sqrt(f->stick * g->stick), sqrt(f->slide * g->slide),
+                            sqrt(f->rolling * g->rolling), sqrt(f->spinning * g->spinning)}};
+}
+
 /* pair("rubber", "ice", {...}), or pair{"rubber", "ice", {...}} as a dump writes it. */
 static int set_pair(lua_State *L) {
     abut_scene *scene = scene_of(L);
@@ -122,7 +132,7 @@ static int set_pair(lua_State *L) {
         lua_remove(L, 1);
     }
     const char *a = luaL_checkstring(L, 1), *b = luaL_checkstring(L, 2);
-    abut_pair_def p = {.material = {find_material(L, NULL, a), find_material(L, NULL, b)}};
+    abut_pair_def p = meet(scene, find_material(L, NULL, a), find_material(L, NULL, b));
     lua_remove(L, 1), lua_remove(L, 1);
     table t = table_open(L, "pair", "restitution friction", 0);
     read_restitution(&t, &p.restitution);

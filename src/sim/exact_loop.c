@@ -307,9 +307,12 @@ abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *er
 
 /* ---- rest */
 
-/* A body's speed where it is largest, of a twist about its centre. */
+/* A body's speed where it is largest, of a twist about its centre; one without a shape is as large as a ring
+ * of its inertia. */
 static double surface_speed(const exact *x, int body, spatial v) {
     double r = x->model->bodies[x->bodies[body]].shape.radius;
+    const body_inertia *b = &x->inertias[body];
+    if (r == 0) r = sqrt((b->inertia.cx.x + b->inertia.cy.y + b->inertia.cz.z) / (2 * b->mass));
     return vec3_length(v.linear) + (isfinite(r) ? r : x->model->size) * vec3_length(v.angular);
 }
 
@@ -410,7 +413,7 @@ static abut_status step(exact *x, abut_error *error) {
     exact_disc_remember(x);
     exact_pack(x, x->y);
     x->error = error;
-    x->integrator.config.first_step = x->pace.hint > 0 ? fmin(x->pace.hint, limit) : 0;
+    x->integrator.config.first_step = x->pace.hint > 0 ? x->pace.hint : 0; /* ode_step cuts it at `until` */
     status = ode_start(&x->integrator, start, x->y, error);
     double until = limit < x->end - start ? start + limit : x->end;
     if (status == ABUT_OK) status = ode_step(&x->integrator, until, error);
@@ -533,7 +536,8 @@ abut_status exact_advance(exact *x, abut_error *error) {
 
 /* Errors are relative to the size of the scene and the speeds of the group; positions and speeds near zero
  * count as that.  The two energies start at zero in every step: they count as the largest energy of the run,
- * which is what the audit compares them with. */
+ * which is what the audit compares them with, and at least as what lifts the bodies by their size: a run that
+ * begins at height 0 has seen none. */
 abut_status exact_start_integrator(exact *x, abut_error *error) {
     if (x->integrator_ready) return ABUT_OK;
     ode_config config = ode_default_config();
@@ -542,8 +546,10 @@ abut_status exact_start_integrator(exact *x, abut_error *error) {
     int numbers = exact_numbers(x), energies = BODY_NUMBERS * x->movable;
     double *scale = arena_alloc(x->arena, (size_t)numbers, sizeof *scale);
     if (!scale) return fail_memory(error);
-    for (int i = 0; i < numbers; i++)
-        scale[i] = config.absolute * (i < energies ? 1 : 1 + x->run->state->largest_energy);
+    double weight = 0;
+    for (int i = 0; i < x->movable; i++) weight += x->inertias[i].mass * vec3_length(x->model->world.gravity);
+    double energy = 1 + x->run->state->largest_energy + weight * x->model->smallest;
+    for (int i = 0; i < numbers; i++) scale[i] = config.absolute * (i < energies ? 1 : energy);
     config.scale = scale;
     abut_status status =
         ode_init(&x->integrator, &x->run->context, exact_numbers(x), &config, exact_derivative, NULL, x);

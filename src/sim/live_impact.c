@@ -9,11 +9,11 @@
 
 enum { SWEEPS = 64, FEW = 64, ROUNDS = 8 };
 
+/* From the centre of a body to its own place of contact: across a gap that is not the same point of space,
+ * but it is when they meet. */
 static vec3 arm(const live *w, const live_contact *c, const live_point *p, bool of_a) {
-    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
-    vec3 at = vec3_lerp(vec3_add(a->center, quat_rotate(a->rotation, p->on_a)),
-                        vec3_add(b->center, quat_rotate(b->rotation, p->on_b)), 0.5);
-    return vec3_sub(at, of_a ? a->center : b->center);
+    return of_a ? quat_rotate(w->motions[c->a].rotation, p->on_a)
+                : quat_rotate(w->motions[c->b].rotation, p->on_b);
 }
 
 static spatial velocity(const live *w, int slot) {
@@ -116,11 +116,26 @@ static void take_back(live *w, int slot, spatial before, double t) {
     w->late[slot] = spatial_add(w->late[slot], spatial_scale(change, -t));
 }
 
+/* The contact where the bodies are now: a ball that comes in along the floor has run on since the step began,
+ * and one that spins has turned away from its place. */
+static live_contact at_hand(live *w, const live_contact *c) {
+    live_contact now = *c;
+    const live_velocity *a = &w->moved[c->a + 1], *b = &w->moved[c->b + 1];
+    double gone = vec3_length2(live_vec3(a->v - b->v)), turned = vec3_length2(live_vec3(a->w - b->w)),
+           slight = 1e-3 * w->size;
+    if (gone <= slight * slight && turned <= 1e-6) return now;
+    if (!w->body[c->a].light || !w->body[c->b].light || !live_collide_again(w, &now)) return *c;
+    live_take_back(w, &now);
+    return now;
+}
+
 /* All points of one contact at once: u+ >= e |u-| where it approached, by sweeps.  The bodies meet after the
  * time t, with the speed that forces of the closing acceleration a have given them until then; and because
  * those act on them afterwards for all of the sub-step, what they do in t is added to the speed of leaving:
  *     u+ = e (|u-| + a t) + a t */
-static void collide(live *w, const live_contact *c) {
+static void collide(live *w, const live_contact *seen) {
+    live_contact now = at_hand(w, seen);
+    const live_contact *c = &now;
     const model_material *m = live_material(w, c->a, c->b);
     double t = time_to_touch(w, c), gained = fmax(closing_force(w, c), 0) * t;
     spatial before[2] = {velocity(w, c->a + 1), velocity(w, c->b + 1)};
