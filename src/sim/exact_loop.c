@@ -413,13 +413,16 @@ static abut_status step(exact *x, abut_error *error) {
     exact_disc_remember(x);
     exact_pack(x, x->y);
     x->error = error;
-    x->integrator.config.first_step = x->pace.hint > 0 ? x->pace.hint : 0; /* ode_step cuts it at `until` */
+    double hint = x->pace.hint;
+    x->integrator.config.first_step = hint > 0 ? fmin(hint, limit) : 0;
     status = ode_start(&x->integrator, start, x->y, error);
     double until = limit < x->end - start ? start + limit : x->end;
     if (status == ABUT_OK) status = ode_step(&x->integrator, until, error);
     if (status != ABUT_OK) return status;
     double reached = x->integrator.t;
-    x->pace.hint = x->integrator.h;
+    bool crumb =
+        until == x->end && until - start < 1e-3 * hint; /* of a frame: it tells nothing of the next */
+    x->pace.hint = crumb ? hint : x->integrator.h;
     status = exact_place_dense(x, reached, error);
     if (status != ABUT_OK) return status;
     reached = rolling_within_known(x, start, exact_within_reach(x, start, reached));
@@ -548,7 +551,7 @@ abut_status exact_start_integrator(exact *x, abut_error *error) {
     if (!scale) return fail_memory(error);
     double weight = 0;
     for (int i = 0; i < x->movable; i++) weight += x->inertias[i].mass * vec3_length(x->model->world.gravity);
-    double energy = 1 + x->run->state->largest_energy + weight * x->model->smallest;
+    double energy = fmax(1 + x->run->state->largest_energy, weight * x->model->smallest);
     for (int i = 0; i < numbers; i++) scale[i] = config.absolute * (i < energies ? 1 : energy);
     config.scale = scale;
     abut_status status =
