@@ -29,7 +29,7 @@ typedef struct abut_live_options {
     int sweeps;      /* through all contacts in each sub-step; 0: one, two or three, as loads change: 0 */
     bool nncg;       /* conjugate gradients over these sweeps, where there are several: false */
     double share_from; /* seconds: a stage that took less in the last step is not worth waking workers for:
-                          3e-4 */
+                          1e-4 */
 } abut_live_options;
 ABUT_API abut_live_options abut_default_live_options(void);
 /* Nothing when the run is not on the live clock. */

@@ -118,6 +118,15 @@ double random_range(uint64_t *state, double lo, double hi);
 /* Seconds of a monotonic clock, for budgets and stage times; never for decisions about motion. */
 double clock_now(void);
 
+/* What a thread does that looks for something again and again. */
+static inline void cpu_relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 /* task(argument, i) for i in [0, count): through the context's hook, or in this thread. */
 void parallel_for(const abut_context *context, int count, abut_task *task, void *argument);
 int parallel_threads(const abut_context *context);

@@ -4,7 +4,7 @@
 enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 3 };
 
 abut_live_options abut_default_live_options(void) {
-    return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 3e-4};
+    return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 1e-4};
 }
 
 void abut_live_set_options(abut_sim *run, const abut_live_options *options) {

@@ -3,6 +3,7 @@
  *   live.c           creation, the step as a list of stages, snapshots
  *   live_broad.c     boxes, the tree, and the sorted list of pairs that may touch
  *   live_narrow.c    manifolds of the pairs, impulses carried over by feature ids
+ *   live_share.c     stages on several workers
  *   live_island.c    bodies that push each other; who sleeps, who wakes, who is solved directly
  *   live_color.c     contacts in colours: in one colour no body occurs twice; eight contacts a batch
  *   live_prepare.c   lanes of a batch from its contacts; impulses back into them
@@ -137,6 +138,7 @@ typedef struct live_batch {
     int32_t a[LANES], b[LANES]; /* slots */
     int32_t contact[LANES];     /* -1: the lane is empty */
     int32_t points, rolls;
+    int32_t bearing, changing;           /* contacts that bear something; that bear more or less than usual */
     uint32_t moves_a, moves_b;           /* bit by lane: the body may be written */
     double mass_a[LANES], mass_b[LANES]; /* inverse, w->unit a kilogram */
     lanes inverse;                       /* the sum of both */
@@ -190,14 +192,30 @@ typedef struct live_hold {
     int limit; /* -1, 0, +1 */
 } live_hold;
 
-/* Stage of the solver: `count` blocks of work, claimed by whoever is free. */
-typedef struct live_stage {
-    int kind, first, total; /* items */
-    int block, count;       /* items of a block (the last one may have fewer), and how many blocks */
-    atomic_int next, done;
-} live_stage;
+/* Stage: `count` blocks of work in as many shares as there are workers, see live_share.c. */
+enum { LIVE_SHARES = 8 };
+typedef struct live_stage live_stage;
+typedef struct live_work live;
+typedef void live_blocks(live *w, const live_stage *s, int first, int end); /* the items of a block */
+struct live_stage {
+    live_blocks *run;
+    int kind, first, total;       /* items */
+    int block, count;             /* items of a block (the last one may have fewer), and how many blocks */
+    atomic_int next[LIVE_SHARES]; /* blocks claimed of each share */
+    atomic_int done;
+};
+/* What of a step is shared among workers. */
+typedef enum live_part {
+    LIVE_BROAD,
+    LIVE_NARROW,
+    LIVE_PREPARE,
+    LIVE_SOLVE,
+    LIVE_STORE,
+    LIVE_REPORT,
+    LIVE_PARTS
+} live_part;
 
-/* What a visit does with gaps and overlaps: see live_solve.c. */
+/* What a visit does with gaps and overlaps: see live_kernels.h. */
 typedef struct live_visit {
     double inverse_h, push; /* m/s: overlap is not removed faster */
     live_softness soft;
@@ -218,7 +236,6 @@ typedef struct live_sensor {
     int_array touching, next;
 } live_sensor;
 
-typedef struct live_work live_work;
 struct live_work {
     abut_sim *run;
     const abut_model *model;
@@ -311,6 +328,7 @@ struct live_work {
 
     /* substeps */
     ARRAY(live_stage) stages;
+    bool shared[LIVE_PARTS];        /* in the last step */
     int_array bouncing;             /* contacts with restitution */
     ARRAY(live_hinge_row) rows;     /* of hinges of islands that are not direct */
     double *hinge_force;            /* by hinge: the largest in this step */
@@ -328,8 +346,6 @@ struct live_work {
     abut_error error;
 };
 
-typedef struct live_work live;
-
 static inline pose live_pose(const live *w, int body) {
     return motion_pose(&w->motions[body], w->body[body].center);
 }
@@ -342,16 +358,13 @@ static inline bool live_is_awake(const live *w, int a, int b) {
 static inline vec3 live_vec3(four v) { return (vec3){v[0], v[1], v[2]}; }
 static inline four live_four(vec3 v) { return (four){v.x, v.y, v.z, 0}; }
 
-/* Runs the task over the blocks of a stage, on all workers when it took long enough in the last step that
- * waking them pays; what it computes does not depend on that. */
-static inline bool live_pays(const live *w, double last) { return last >= w->options.share_from; }
-static inline void live_share(const live *w, double last, int64_t items, int block, abut_task *task) {
-    int count = (int)((items + block - 1) / block);
-    if (live_pays(w, last))
-        parallel_for(w->context, count, task, (void *)w);
-    else
-        for (int i = 0; i < count; i++) task((void *)w, i);
-}
+/* ---- live_share.c: runs stages one after the other, on all workers where that took long enough in the last
+ * step that waking them pays; what they compute does not depend on that */
+live_stage live_make_stage(live_blocks *run, int kind, int first, int total, int block);
+int live_color_stages(const live *w, live_blocks *run, int kind, live_stage out[LIVE_COLORS + 1]);
+void live_run_stages(live *w, live_part part, live_stage *stages, int64_t count);
+void live_share(live *w, live_part part, int64_t items, int block, live_blocks *run);
+void live_share_batches(live *w, live_part part, live_blocks *run);
 
 /* ---- live.c */
 abut_status live_create(abut_sim *run, abut_error *error);

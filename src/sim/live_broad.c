@@ -111,10 +111,9 @@ static void prefetch_shapes(const live *w, int body) {
     }
 }
 
-static void box_block(void *argument, int block) {
-    live *w = argument;
-    int first = block * LIVE_BODY_BLOCK, end = first + LIVE_BODY_BLOCK;
-    for (int i = first; i < end && i < w->bodies; i++) {
+static void make_boxes(live *w, const live_stage *s, int first, int end) {
+    (void)s;
+    for (int i = first; i < end; i++) {
         bool still = w->rests[i].asleep || (!w->body[i].movable && !w->body[i].kinematic);
         w->renewed[i] = w->body[i].bounded && !(w->tree_ready && still);
         w->drifts[i] = drift_of(w, i);
@@ -127,7 +126,7 @@ static void box_block(void *argument, int block) {
 /* Gives moving bodies their new boxes; those that left their fat boxes roam. */
 static bool update_tree(live *w) {
     double margin = 0.1 * w->size;
-    live_share(w, w->times.broad, w->bodies, LIVE_BODY_BLOCK, box_block);
+    live_share(w, LIVE_BROAD, w->bodies, LIVE_BODY_BLOCK, make_boxes);
     for (int i = 0; i < w->bodies; i++) {
         w->roams[i] = false;
         if (!w->renewed[i]) continue;

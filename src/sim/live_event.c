@@ -10,6 +10,8 @@
  * it slides faster than the rest speed until it slides at less than half of that. */
 #include "sim/live.h"
 
+enum { MARK_BLOCK = 64 };
+
 abut_status live_emit(live *w, abut_event e, abut_error *error) {
     return array_push(w->context, &w->run->events, e) ? ABUT_OK : fail_memory(error);
 }
@@ -79,9 +81,10 @@ static double slip_speed(const live *w, const live_contact *c) {
     return vec3_length(vec3_axpy(u, -vec3_dot(u, c->normal), c->normal));
 }
 
-static void mark_slips(live *w) {
+static void mark_slips(live *w, const live_stage *s, int first, int end) {
     double rest = w->model->tolerance.rest_speed;
-    for (int64_t i = 0; i < w->contacts.count; i++) {
+    (void)s;
+    for (int i = first; i < end; i++) {
         live_contact *c = &w->contacts.data[i];
         bool was = c->flags & LIVE_TOLD_SLIP;
         c->flags &= ~LIVE_TOLD_SLIP;
@@ -141,6 +144,6 @@ static abut_status tell_hinges(live *w, abut_error *error) {
 
 abut_status live_report(live *w, abut_error *error) {
     abut_status status = tell_hinges(w, error);
-    mark_slips(w);
+    live_share(w, LIVE_REPORT, w->contacts.count, MARK_BLOCK, mark_slips);
     return status == ABUT_OK ? tell_contacts(w, error) : status;
 }

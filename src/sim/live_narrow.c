@@ -229,16 +229,14 @@ static void place_pair(live *w, int64_t i) {
     for (int k = 0; k < count; k++) live_place_again(w, &out[k]);
 }
 
-static void look_block(void *argument, int block) {
-    live *w = argument;
-    int64_t first = (int64_t)block * NARROW_BLOCK, end = first + NARROW_BLOCK;
-    for (int64_t i = first; i < end && i < w->pairs.count; i++) look_at_pair(w, i);
+static void look_at_pairs(live *w, const live_stage *s, int first, int end) {
+    (void)s;
+    for (int i = first; i < end; i++) look_at_pair(w, i);
 }
 
-static void place_block(void *argument, int block) {
-    live *w = argument;
-    int64_t first = (int64_t)block * NARROW_BLOCK, end = first + NARROW_BLOCK;
-    for (int64_t i = first; i < end && i < w->pairs.count; i++)
+static void place_pairs(live *w, const live_stage *s, int first, int end) {
+    (void)s;
+    for (int i = first; i < end; i++)
         if (w->next_seen.data[i].contacts) place_pair(w, i);
 }
 
@@ -272,9 +270,9 @@ static void count_points(live *w) {
 
 bool live_narrow(live *w) {
     if (!match_pairs(w)) return false;
-    live_share(w, w->times.narrow, w->pairs.count, NARROW_BLOCK, look_block);
+    live_share(w, LIVE_NARROW, w->pairs.count, NARROW_BLOCK, look_at_pairs);
     if (!find_places(w)) return false;
-    live_share(w, w->times.narrow, w->pairs.count, NARROW_BLOCK, place_block);
+    live_share(w, LIVE_NARROW, w->pairs.count, NARROW_BLOCK, place_pairs);
     swap_lists(w);
     count_points(w);
     live_audit_contacts(w);

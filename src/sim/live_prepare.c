@@ -114,17 +114,32 @@ void live_prepare_batch(live *w, live_batch *batch) {
     w->kernels.prepare(batch);
 }
 
-static void prepare_block(void *argument, int block) {
-    live *w = argument;
-    int64_t first = (int64_t)block * LIVE_BLOCK, end = first + LIVE_BLOCK;
-    for (int64_t i = first; i < end && i < w->batch_count; i++) {
+/* Whether a contact bears something, and whether its load is not the usual one: bodies meet, a support was
+ * taken away, or a run begins and no load is known. */
+static void note_load(live_batch *batch, const live_contact *c) {
+    double load = 0, usual = 0, least = INFINITY;
+    for (int k = 0; k < c->count; k++) {
+        load += c->points[k].normal, usual += c->points[k].steady / LIVE_USUAL;
+        least = fmin(least, c->points[k].gap);
+    }
+    if (load == 0 && least > 0) return;
+    batch->bearing++;
+    batch->changing += load == 0 || fabs(load - usual) > 0.25 * fmax(load, usual);
+}
+
+static void prepare_batches(live *w, const live_stage *s, int first, int end) {
+    (void)s;
+    for (int i = first; i < end; i++) {
+        live_batch *batch = &w->batches[i];
         prefetch_contacts(w, i + CONTACTS_AHEAD);
         prefetch_bodies(w, i + BODIES_AHEAD);
-        live_prepare_batch(w, &w->batches[i]);
+        live_prepare_batch(w, batch);
+        for (int k = 0; k < LANES; k++)
+            if (batch->contact[k] >= 0) note_load(batch, &w->contacts.data[batch->contact[k]]);
     }
 }
 
-void live_prepare(live *w) { live_share(w, w->times.prepare, w->batch_count, LIVE_BLOCK, prepare_block); }
+void live_prepare(live *w) { live_share_batches(w, LIVE_PREPARE, prepare_batches); }
 
 /* ---- and back */
 
@@ -170,10 +185,9 @@ static void store_lane(live *w, const live_batch *batch, int lane, live_contact 
     if (pressure > 0 && vec3_length(c->friction) >= limit * (1 - rounding)) c->flags |= LIVE_SLIPS;
 }
 
-static void store_block(void *argument, int block) {
-    live *w = argument;
-    int64_t first = (int64_t)block * LIVE_BLOCK, end = first + LIVE_BLOCK;
-    for (int64_t i = first; i < end && i < w->batch_count; i++) {
+static void store_batches(live *w, const live_stage *s, int first, int end) {
+    (void)s;
+    for (int i = first; i < end; i++) {
         prefetch_contacts(w, i + CONTACTS_AHEAD);
         for (int k = 0; k < LANES; k++)
             if (w->batches[i].contact[k] >= 0)
@@ -181,4 +195,4 @@ static void store_block(void *argument, int block) {
     }
 }
 
-void live_store(live *w) { live_share(w, w->times.store, w->batch_count, LIVE_BLOCK, store_block); }
+void live_store(live *w) { live_share_batches(w, LIVE_STORE, store_batches); }

@@ -3,17 +3,12 @@
  *     refresh     impacts     velocities     warm start     hinges, direct islands, solve     positions
  *     hinges, relax
  *
- * A stage is cut into blocks; within a stage no two batches touch the same body, so the result does not
- * depend on the cut.  Workers claim blocks and wait at the end of a stage for those that others have claimed;
- * a worker that comes late finds the stages done and goes on, so one worker alone gets through too.
+ * Each is run in blocks on all workers (live_share.c).
  *
  * Warm start: in the first sub-step the impulses of the last step are applied contact by contact.  After that
  * the impulses of a sub-step have changed a body's velocity by just what warm starting them in the next one
  * would (directions and masses stay for the step), so that change itself is applied, body by body. */
-#define _POSIX_C_SOURCE 200809L
 #include "sim/live.h"
-
-#include <sched.h>
 
 enum stage_kind {
     IMPACTS,
@@ -34,7 +29,7 @@ enum stage_kind {
     NNCG_ADVANCE,
     NNCG_ADVANCE_BODIES
 };
-enum { SPINS = 2000, TURNS_PER_STEP = 4096 };
+enum { TURNS_PER_STEP = 4096 };
 
 /* ---- bodies */
 
@@ -173,44 +168,24 @@ static void end_flights(live *w) {
 
 /* ---- the row of stages */
 
-static bool add_stage(live *w, int kind, int first, int total, int block) {
-    if (total <= 0) return true;
-    live_stage s = {kind, first, total, block, (total + block - 1) / block, 0, 0};
-    return array_push(w->context, &w->stages, s);
-}
+static void run_stage(live *w, const live_stage *s, int first, int end);
 
-/* Blocks of a colour: four for each worker, so that one that is slow or late holds up little. */
-static int block_of(const live *w, int total) {
-    int block = total / (4 * parallel_threads(w->context));
-    return block < 2 ? 2 : block > LIVE_BLOCK ? LIVE_BLOCK : block;
+static bool add_stage(live *w, int kind, int first, int total, int block) {
+    return total <= 0 ||
+           array_push(w->context, &w->stages, live_make_stage(run_stage, kind, first, total, block));
 }
 
 static bool add_colors(live *w, int kind) {
-    bool fine = true;
-    for (int k = 0; k < LIVE_COLORS; k++) {
-        int total = w->color_first[k + 1] - w->color_first[k];
-        fine = fine && add_stage(w, kind, w->color_first[k], total, block_of(w, total));
-    }
-    /* those without a colour: one block, in order */
-    int left = w->color_first[LIVE_COLORS + 1] - w->color_first[LIVE_COLORS];
-    return fine && add_stage(w, kind, w->color_first[LIVE_COLORS], left, left);
+    if (!array_reserve(w->context, &w->stages, w->stages.count + LIVE_COLORS + 1)) return false;
+    w->stages.count += live_color_stages(w, run_stage, kind, w->stages.data + w->stages.count);
+    return true;
 }
 
-/* The part of the manifolds that bear something whose load is not the usual one: bodies meet, a support was
- * taken away, or a run begins and no load is known. */
+/* The part of the contacts that bear something whose load is not the usual one. */
 static double unsettled_part(const live *w) {
     int64_t bearing = 0, changing = 0;
-    for (int64_t i = 0; i < w->contacts.count; i++) {
-        const live_contact *c = &w->contacts.data[i];
-        double load = 0, usual = 0, least = INFINITY;
-        for (int k = 0; k < c->count; k++) {
-            load += c->points[k].normal, usual += c->points[k].steady / LIVE_USUAL;
-            least = fmin(least, c->points[k].gap);
-        }
-        if (w->color_of.data[i] < 0 || (load == 0 && least > 0)) continue;
-        bearing++;
-        changing += load == 0 || fabs(load - usual) > 0.25 * fmax(load, usual);
-    }
+    for (int64_t i = 0; i < w->batch_count; i++)
+        bearing += w->batches[i].bearing, changing += w->batches[i].changing;
     return bearing ? (double)changing / (double)bearing : 0;
 }
 
@@ -255,9 +230,7 @@ static bool list_stages(live *w) {
     return fine;
 }
 
-static void run_block(live *w, const live_stage *s, int block) {
-    int first = s->first + block * s->block, end = first + s->block, last = s->first + s->total;
-    if (end > last) end = last;
+static void run_stage(live *w, const live_stage *s, int first, int end) {
     switch (s->kind) {
     case IMPACTS: live_springs(w), live_impacts(w); break;
     case REFRESH: live_refresh(w, first, end); break;
@@ -283,33 +256,11 @@ static void run_block(live *w, const live_stage *s, int block) {
     }
 }
 
-static void wait_for(const live_stage *s) {
-    for (int spins = 0; atomic_load_explicit(&s->done, memory_order_acquire) < s->count; spins++)
-        if (spins > SPINS) sched_yield();
-}
-
-static void work(void *argument, int worker) {
-    live *w = argument;
-    (void)worker;
-    for (int64_t k = 0; k < w->stages.count; k++) {
-        live_stage *s = &w->stages.data[k];
-        for (int i; (i = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->count;) {
-            run_block(w, s, i);
-            atomic_fetch_add_explicit(&s->done, 1, memory_order_release);
-        }
-        wait_for(s);
-    }
-}
-
 bool live_substeps(live *w) {
     if (w->options.nncg && !live_nncg_reserve(w)) return false;
     if (!list_stages(w)) return false;
     w->status = ABUT_OK, w->substep = 0;
-    int threads = parallel_threads(w->context);
-    if (threads > 1 && live_pays(w, w->times.solve))
-        parallel_for(w->context, threads, work, w);
-    else
-        work(w, 0);
+    live_run_stages(w, LIVE_SOLVE, w->stages.data, w->stages.count);
     end_flights(w);
     return true;
 }

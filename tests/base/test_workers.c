@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 enum { MOST = 10000 };
@@ -50,6 +51,30 @@ static void test_many_jobs(void **unused) {
     abut_context context = {.parallel = abut_workers_parallel(pool)};
     for (int n = 0; n < 2000; n++) parallel_for(&context, 7, compute, &j);
     for (int i = 0; i < 7; i++) assert_int_equal(j.visits[i], 2000);
+    abut_workers_destroy(pool);
+}
+
+static void rest(double seconds) {
+    for (double start = clock_now(); clock_now() - start < seconds;) sched_yield();
+}
+
+static void work_unevenly(void *argument, int index) {
+    job *j = argument;
+    rest(index == 1 ? 2e-3 : 0);
+    atomic_fetch_add(&j->visits[index], 1);
+}
+
+/* Pauses so long that the workers sleep, and tasks so long that the caller does. */
+static void test_sleep(void **unused) {
+    (void)unused;
+    static job j;
+    abut_workers *pool = abut_workers_create(NULL, 3);
+    abut_context context = {.parallel = abut_workers_parallel(pool)};
+    for (int n = 0; n < 50; n++) {
+        parallel_for(&context, 5, work_unevenly, &j);
+        rest(1e-3);
+    }
+    for (int i = 0; i < 5; i++) assert_int_equal(j.visits[i], 50);
     abut_workers_destroy(pool);
 }
 
@@ -133,6 +158,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_for_any_threads),
         cmocka_unit_test(test_many_jobs),
+        cmocka_unit_test(test_sleep),
         cmocka_unit_test(test_nested_and_shared),
         cmocka_unit_test(test_own_hook),
         cmocka_unit_test(test_failing),

@@ -1,0 +1,110 @@
+/* Stages on several workers.  A stage is cut into blocks; within a stage no two blocks touch the same body or
+ * contact, so the result does not depend on the cut, nor on who runs what.
+ *
+ * Each worker has a share of every stage, the same part of the bodies, of the pairs (sorted by bodies), and
+ * of each colour (in the order of the contacts): what it works on stays in its cache from stage to stage.  It
+ * claims the blocks of its own share first, then helps the others, and waits at the end of the stage for the
+ * blocks that others have claimed; a worker that comes late finds the stages done and goes on, so one worker
+ * alone gets through too. */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/live.h"
+
+#include <sched.h>
+
+enum { LOOKS = 2000 };
+
+typedef struct crew {
+    live *w;
+    live_stage *stages;
+    int64_t count;
+    int shares;
+} crew;
+
+live_stage live_make_stage(live_blocks *run, int kind, int first, int total, int block) {
+    return (live_stage){.run = run,
+                        .kind = kind,
+                        .first = first,
+                        .total = total,
+                        .block = block,
+                        .count = (total + block - 1) / block};
+}
+
+/* Blocks of a colour: four for each worker, so that one that is slow or late holds up little. */
+static int block_of(const live *w, int total) {
+    int block = total / (4 * parallel_threads(w->context));
+    return block < 2 ? 2 : block > LIVE_BLOCK ? LIVE_BLOCK : block;
+}
+
+/* One stage for each colour that has batches; those without a colour are one block, in order. */
+int live_color_stages(const live *w, live_blocks *run, int kind, live_stage out[LIVE_COLORS + 1]) {
+    int n = 0;
+    for (int k = 0; k <= LIVE_COLORS; k++) {
+        int first = w->color_first[k], total = w->color_first[k + 1] - first;
+        if (total > 0)
+            out[n++] = live_make_stage(run, kind, first, total, k < LIVE_COLORS ? block_of(w, total) : total);
+    }
+    return n;
+}
+
+static void run_block(live *w, const live_stage *s, int block) {
+    int first = s->first + block * s->block, end = first + s->block, last = s->first + s->total;
+    s->run(w, s, first, end < last ? end : last);
+}
+
+static void run_alone(live *w, const live_stage *stages, int64_t count) {
+    for (int64_t k = 0; k < count; k++)
+        for (int i = 0; i < stages[k].count; i++) run_block(w, &stages[k], i);
+}
+
+/* The blocks of one share, as far as nobody else has claimed them. */
+static void run_share(live *w, live_stage *s, int share, int shares) {
+    int first = s->count * share / shares, count = s->count * (share + 1) / shares - first;
+    for (int i; (i = atomic_fetch_add_explicit(&s->next[share], 1, memory_order_relaxed)) < count;) {
+        run_block(w, s, first + i);
+        atomic_fetch_add_explicit(&s->done, 1, memory_order_release);
+    }
+}
+
+static void wait_for(const live_stage *s) {
+    for (int looks = 0; atomic_load_explicit(&s->done, memory_order_acquire) < s->count; looks++)
+        if (looks > LOOKS)
+            sched_yield();
+        else
+            cpu_relax();
+}
+
+static void work(void *argument, int worker) {
+    const crew *c = argument;
+    for (int64_t k = 0; k < c->count; k++) {
+        live_stage *s = &c->stages[k];
+        for (int i = 0; i < c->shares; i++) run_share(c->w, s, (worker + i) % c->shares, c->shares);
+        wait_for(s);
+    }
+}
+
+/* Whether waking the workers pays: by the time of the last step, which was shorter where it was shared. */
+static bool pays(const live *w, live_part part, int threads) {
+    const abut_live_times *t = &w->times;
+    const double last[LIVE_PARTS] = {t->broad, t->narrow, t->prepare, t->solve, t->store, t->report};
+    return last[part] * (w->shared[part] ? threads : 1) >= w->options.share_from;
+}
+
+void live_run_stages(live *w, live_part part, live_stage *stages, int64_t count) {
+    int threads = parallel_threads(w->context);
+    w->shared[part] = threads > 1 && pays(w, part, threads);
+    crew c = {w, stages, count, threads < LIVE_SHARES ? threads : LIVE_SHARES};
+    if (w->shared[part])
+        parallel_for(w->context, threads, work, &c);
+    else
+        run_alone(w, stages, count);
+}
+
+void live_share(live *w, live_part part, int64_t items, int block, live_blocks *run) {
+    live_stage s = live_make_stage(run, 0, 0, (int)items, block);
+    live_run_stages(w, part, &s, 1);
+}
+
+void live_share_batches(live *w, live_part part, live_blocks *run) {
+    live_stage stages[LIVE_COLORS + 1];
+    live_run_stages(w, part, stages, live_color_stages(w, run, 0, stages));
+}
