@@ -2,7 +2,7 @@
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 PRESET ?= release
 
-.PHONY: all build demo test bench soak format docs install clean
+.PHONY: all build demo test bench soak soak-live format docs install clean
 all: build
 
 build:
@@ -24,6 +24,10 @@ bench:
 soak:
 	@tools/setup build test ci
 	@tools/soak
+
+soak-live:
+	@tools/setup build test ci
+	@tools/soak-live
 
 format:
 	@tools/setup ci

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <map>
 #include <vector>
 
 namespace {
@@ -88,7 +89,9 @@ figures measure(const engine_row &row, const live_scene &scene, int threads, int
     return f;
 }
 
+// An engine that has no threads stands with its time of one thread among those of two.
 void run_scene(const char *title, const live_scene &scene, int steps, const char *only, int only_threads) {
+    std::map<std::string, figures> of_one;
     for (int threads = 1; threads <= 2; threads++) {
         if (only_threads && threads != only_threads) continue;
         std::printf("\n%s, %d bodies, %d steps, %d thread%s\n", title, (int)scene.bodies.size(), steps,
@@ -98,13 +101,20 @@ void run_scene(const char *title, const live_scene &scene, int steps, const char
         double base = 0;
         for (const engine_row &row : ENGINES) {
             if (only && std::strcmp(only, row.name)) continue;
-            figures f = measure(row, scene, threads, steps, threads == 1);
+            figures f = measure(row, scene, threads, steps, threads == 1), &first = of_one[row.name];
+            bool single = !f.is_there && first.is_there;
+            if (threads == 1) first = f;
+            if (single) f = first;
             if (!f.is_there) continue;
             if (base == 0) base = f.settled;
             std::printf("%-30s %9.3f %9.3f %8.2f", row.title, f.mean, f.settled, f.settled / base);
             if (threads == 1)
                 std::printf(" %9.2f %9.3f %9.1f %9.3g", 1e3 * f.overlap.most, 1e3 * f.overlap.mean,
                             1e3 * f.drift, f.energy);
+            if (single)
+                std::printf("  (one thread: it has no more)");
+            else if (threads > 1 && first.is_there)
+                std::printf("  (one thread takes %.2f of that)", first.settled / f.settled);
             if (f.steps < steps) std::printf("  (%d steps in %g s)", f.steps, MOST_SECONDS);
             std::printf("%s%s\n", f.note.empty() ? "" : "\n    ", f.note.c_str());
             std::fflush(stdout);

@@ -70,6 +70,7 @@ class bullet : public live_engine {
 } // namespace
 
 std::unique_ptr<live_engine> make_bullet(const live_scene &scene, int threads) {
-    if (threads > 1) return nullptr; // Debian's build has no task scheduler with threads
+    if (threads > 1)
+        return nullptr; // Debian builds it without BT_THREADSAFE: btCreateDefaultTaskScheduler gives none
     return std::unique_ptr<live_engine>(new bullet(scene));
 }

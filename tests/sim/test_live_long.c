@@ -2,7 +2,7 @@
  * restored in the middle.  The state is hashed every hundred steps, so that a failure tells when it began;
  * the sums are printed, for comparing the program of one compiler with that of another:
  *
- *     test_sim_live_long [STEPS]        60 steps in the fast suite, 10,000 as a soak */
+ *     test_sim_live_long [STEPS]        60 steps in the fast suite, 10,000 as a soak (tools/soak-live) */
 #include "abut/live.h"
 #include "support.h"
 
