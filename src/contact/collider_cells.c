@@ -194,5 +194,5 @@ int collider_collide_cells(const collider *a, pose pa, const collider *b, pose p
     box near = box_grow(collider_bounds(b, pose_relative(pb, pa)), config->reach);
     box_tree_query(&a->cells.tree, near, visit_cell, &q);
     if (q.blind) find_way_out(&q, near);
-    return gather_group(&found, out, room);
+    return gather_group(&found, config->near, out, room);
 }

@@ -37,35 +37,40 @@ static double area(vec3 n, vec3 a, vec3 b, vec3 c) {
     return vec3_dot(n, vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
 }
 
-void manifold_thin_out(const manifold_point *p, int count, vec3 n, manifold *out) {
-    out->count = count < MANIFOLD_POINTS ? count : MANIFOLD_POINTS;
-    if (count <= MANIFOLD_POINTS) {
-        memcpy(out->points, p, (size_t)count * sizeof *p);
-        return;
-    }
-    int pick[4] = {0, 0, 0, 0};
-    for (int i = 1; i < count; i++)
-        if (p[i].gap < p[pick[0]].gap) pick[0] = i;
-    double most = -1, wide = 0, other = 0;
-    for (int i = 0; i < count; i++) {
-        double d = vec3_length2(vec3_sub(p[i].at, p[pick[0]].at));
-        if (d > most) most = d, pick[1] = i;
-    }
-    for (int i = 0; i < count; i++) {
-        double s = area(n, p[pick[0]].at, p[pick[1]].at, p[i].at);
-        if (fabs(s) > fabs(wide)) wide = s, pick[2] = i;
-    }
-    /* beyond which side of the triangle, and how far */
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < 3; k++) {
-            double s = area(n, p[pick[k]].at, p[pick[(k + 1) % 3]].at, p[i].at) * (wide > 0 ? -1 : 1);
-            if (s > other) other = s, pick[3] = i;
+/* How much the point adds to the first `chosen` of the picks: depth, distance, area, area beyond a side of
+ * the triangle. */
+static double gain(const manifold_point *p, const int *pick, int chosen, vec3 n, int i) {
+    if (chosen == 0) return -p[i].gap;
+    if (chosen == 1) return vec3_length2(vec3_sub(p[i].at, p[pick[0]].at));
+    double wide = area(n, p[pick[0]].at, p[pick[1]].at, p[chosen == 2 ? i : pick[2]].at), most = 0;
+    if (chosen == 2) return fabs(wide);
+    for (int k = 0; k < 3; k++)
+        most = fmax(most, area(n, p[pick[k]].at, p[pick[(k + 1) % 3]].at, p[i].at) * (wide > 0 ? -1 : 1));
+    return most;
+}
+
+void manifold_thin_out(const manifold_point *p, int count, vec3 n, double near, manifold *out) {
+    int pick[MANIFOLD_POINTS], chosen = 0, close = 0;
+    for (int i = 0; i < count; i++) close += p[i].gap <= near;
+    bool crowded = close > MANIFOLD_POINTS, all = count <= MANIFOLD_POINTS;
+    for (int i = 0; i < count && !crowded; i++)
+        if (all || p[i].gap <= near) pick[chosen++] = i;
+    while (chosen < MANIFOLD_POINTS && chosen < count) {
+        double most = chosen == 0 ? -INFINITY : 0;
+        int best = -1;
+        for (int i = 0; i < count; i++) {
+            if (crowded && p[i].gap > near) continue;
+            double more = gain(p, pick, chosen, n, i);
+            if (more > most) most = more, best = i;
         }
+        if (best < 0) break; /* what is left lies within */
+        pick[chosen++] = best;
+    }
     /* in the order of the polygon, so that the same points come in the same order */
     out->count = 0;
     for (int i = 0; i < count; i++)
-        if (i == pick[0] || i == pick[1] || (i == pick[2] && wide != 0) || (i == pick[3] && other > 0))
-            out->points[out->count++] = p[i];
+        for (int k = 0; k < chosen; k++)
+            if (i == pick[k]) out->points[out->count++] = p[i];
 }
 
 /* ---- a half-space and a shape */
@@ -249,5 +254,5 @@ void manifold_collide(const manifold_shape *a, pose pa, const manifold_shape *b,
                  collide_hull_round(&a->convex, pa, &b->convex, pb, config->angle, &c, &out->normal))) {
         out->normal = collide_general(&a->convex, pa, &b->convex, pb, config, cache, &c);
     }
-    manifold_thin_out(c.points, c.count, out->normal, out);
+    manifold_thin_out(c.points, c.count, out->normal, config->near, out);
 }

@@ -40,6 +40,7 @@ typedef struct manifold {
 
 typedef struct manifold_config {
     double reach;    /* metres */
+    double near;     /* metres: points that are no farther apart are kept before others */
     double angle;    /* radians */
     bool all_places; /* of solids with dents: also pairs of corners that are nearest while apart, for
                         distances */
@@ -56,9 +57,12 @@ void manifold_collide(const manifold_shape *a, pose pa, const manifold_shape *b,
 
 uint64_t manifold_id(abut_feature a, abut_feature b);
 
-/* Keeps at most four of the points: the deepest, the farthest from it, the widest triangle with both, the
- * farthest outside of that; in their order. */
-void manifold_thin_out(const manifold_point *points, int count, vec3 normal, manifold *out);
+/* Keeps at most four of the points: those with a gap of at most `near`, which may bear something before the
+ * pair is looked at again, and of them (where they are too many) or of all (where they are fewer) the
+ * deepest, the farthest from it, the widest triangle with both, the farthest outside of that; in their order.
+ * A point that bears must not give way to one that is only far out: pushed by the others it would come back
+ * deeper than they, and the pair would rock between two choices for ever. */
+void manifold_thin_out(const manifold_point *points, int count, vec3 normal, double near, manifold *out);
 
 /* Exchanges the roles of A and B. */
 void manifold_turn(manifold *m);

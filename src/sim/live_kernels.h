@@ -11,11 +11,15 @@
  * and one visit changes its impulse p >= 0 by
  *
  *     gap > 0:    dp = -mass (u + gap / h)                         may just close the gap in this sub-step
- *     gap <= 0:   dp = -mass scale (u + rate gap) - soften (p - q) a damped spring, implicit (Catto 2011)
+ *     gap <= 0:   dp = -mass scale (u + rate gap) - soften (p - q)+
+ *                                                                  a damped spring, implicit (Catto 2011)
  *     relaxing:   dp = -mass u                                     takes out what the spring pushed
  *
  * The spring is stretched about the load q that the point has carried lately (a slow average of p), not about
- * none: so a stack at rest does not sag, and a change of load still meets a spring.
+ * none: so a stack at rest does not sag, and a change of load still meets a spring.  Below q the point is
+ * rigid, (p - q)+ = 0: it rests at gap 0 with any load from 0 to q.  A spring that pulled p up to q there
+ * would throw a point with less load out of its overlap, so that it opens, closes and is thrown again, and
+ * the heap about it trembles and creeps for ever.
  *
  * Friction is one block a manifold: a force in the plane through the middle, |f| <= mu sum p, a couple about
  * the normal, |t| <= mu sum p |r| + spinning sum p, and rolling resistance, |c| <= rolling sum p.
@@ -186,7 +190,7 @@ LANES_INLINE done solve_normals(live_batch *c, int count, const relative *moved,
         for (int n = 0; n < count; n++) {
             int i = sweep ? count - 1 - n : n;
             lanes next = p[i] - scale[i] * u[i];
-            if (!relax) next -= soften[i] * (p[i] - c->point[i].steady);
+            if (!relax) next -= soften[i] * lanes_max(p[i] - c->point[i].steady, zero);
             next = lanes_max(next, zero);
             lanes change = next - p[i];
             p[i] = next;

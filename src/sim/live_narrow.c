@@ -137,11 +137,15 @@ static double foresight(const live *w, live_pair p) {
     return a->bounded && b->bounded ? fmax(0.25 * w->size, 0.5 * fmin(a->core, b->core)) : INFINITY;
 }
 
-/* How far apart points matter: what the pair may come closer in this step, within bounds. */
-static double reach_of(const live *w, live_pair p) {
+/* What the pair may come closer in this step, within bounds. */
+static double closing_of(const live *w, live_pair p) {
     const live_drift *a = &w->drifts[p.a], *b = &w->drifts[p.b];
-    return w->reach + fmin(vec3_distance(a->way, b->way) + a->swing + b->swing, foresight(w, p));
+    return fmin(vec3_distance(a->way, b->way) + a->swing + b->swing, foresight(w, p));
 }
+
+/* How far apart points matter; nearer ones may bear something before the pair is looked at again. */
+static double reach_of(const live *w, live_pair p) { return w->reach + closing_of(w, p); }
+static double near_of(const live *w, live_pair p) { return AGAIN * w->size + closing_of(w, p); }
 
 static double least_gap(const manifold *m) {
     double least = INFINITY;
@@ -156,7 +160,7 @@ static void collide(live *w, live_pair p, const live_contact *old, int count, li
     manifold_config config = manifold_default_config();
     /* solids with dents show more of their features the farther one looks */
     double reach = reach_of(w, p), farther = (room > 1 ? 0.01 : 0.05) * w->size, least = INFINITY;
-    config.reach = reach + farther;
+    config.reach = reach + farther, config.near = near_of(w, p);
     int n = collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a),
                              w->colliders[w->shape_of[p.b]], live_pose(w, p.b), &config, &seen->cache, 1,
                              found, room < COLLIDER_ROOM ? room : COLLIDER_ROOM);
@@ -182,7 +186,7 @@ bool live_collide_again(live *w, live_contact *c) {
     manifold found[COLLIDER_ROOM];
     manifold_config config = manifold_default_config();
     live_pair p = {c->a, c->b};
-    config.reach = reach_of(w, p) + 0.05 * w->size;
+    config.reach = reach_of(w, p) + 0.05 * w->size, config.near = near_of(w, p);
     int n =
         collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a), w->colliders[w->shape_of[p.b]],
                          live_pose(w, p.b), &config, NULL, 0, found, COLLIDER_ROOM);

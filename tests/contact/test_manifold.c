@@ -173,6 +173,38 @@ static void test_tilted_keeps_ids(void **state) {
     abut_hull_free(NULL, g), abut_hull_free(NULL, h);
 }
 
+/* Random points: what is at most `near` apart is kept before what is farther out, the deepest always, and no
+ * more than four; the order stays. */
+static void test_near_points_first(void **state) {
+    (void)state;
+    uint64_t seed = 11;
+    for (int k = 0; k < 5000; k++) {
+        manifold_point p[9];
+        int count = support_int(&seed, 1, 9), close = 0, kept = 0, deepest = 0, last = -1;
+        for (int i = 0; i < count; i++) {
+            vec3 at = {random_range(&seed, -1, 1), random_range(&seed, -1, 1), 0};
+            p[i] = (manifold_point){at, random_range(&seed, -0.01, 0.02), (uint64_t)i};
+            if (k % 3 == 0) p[i].at.y = p[i].at.x; /* all on a line */
+            close += p[i].gap <= 0.002;
+            if (p[i].gap < p[deepest].gap) deepest = i;
+        }
+        manifold m;
+        manifold_thin_out(p, count, vec3_make(0, 0, 1), 0.002, &m);
+        assert_true(m.count <= 4 && m.count <= count && m.count >= (close < 4 ? close : k % 3 == 0 ? 2 : 3));
+        bool has_deepest = false;
+        for (int i = 0; i < m.count; i++) {
+            assert_true((int)m.points[i].id > last);
+            last = (int)m.points[i].id, kept += m.points[i].gap <= 0.002;
+            has_deepest |= last == deepest;
+        }
+        assert_true(has_deepest);
+        if (close <= 4)
+            assert_int_equal(kept, close);
+        else
+            assert_int_equal(kept, m.count);
+    }
+}
+
 /* Hulls with spheres and capsules: gap and normal of the closest points, when the cores are apart; and never
  * a miss when they are not. */
 static void test_hull_round(void **state) {
@@ -245,6 +277,7 @@ int main(void) {
         cmocka_unit_test(test_halfspace),
         cmocka_unit_test(test_resting),
         cmocka_unit_test(test_tilted_keeps_ids),
+        cmocka_unit_test(test_near_points_first),
         cmocka_unit_test(test_hull_round),
         cmocka_unit_test(test_hulls),
     };
