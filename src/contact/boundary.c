@@ -149,7 +149,6 @@ typedef struct search {
     const manifold_config *config;
     double radius;       /* what is looked at */
     double depth, slack; /* slack: rounding of places, a billionth of the size */
-    bool is_behind;      /* a vertex stands behind a face */
     bool turned;         /* the vertex is B's */
     gather *found;
 } search;
@@ -205,7 +204,6 @@ static void try_vertex(search *q, const side *u, int32_t vertex, const side *w, 
     double gap = plane_distance(f->plane, x), most = w->b->balls[face].radius + q->radius;
     if (gap > q->config->reach || gap < -q->radius) return;
     if (vec3_length2(vec3_sub(x, w->b->balls[face].center)) > most * most) return;
-    if (gap < 0 && !q->is_behind) q->is_behind = index_face_contains(sw, face, x);
     vec3 away = q->turned ? mat3_mul_vec(q->turn, f->plane.n) : mat3_tmul_vec(q->turn, f->plane.n);
     if (gap < -q->depth || !leads_away(su, vertex, away, q->config->angle)) return;
     double beyond = stands_beyond(sw, face, x, q->radius, q->slack);
@@ -347,15 +345,18 @@ static bool visit_vertices(void *user, int32_t va, int32_t vb) {
 
 /* ---- */
 
-/* Vertices over faces and edges across edges, nearer than `radius`, overlaps up to it. */
-static void find_facing(search *q, pose b_in_a, double radius) {
+/* Vertices over faces and edges across edges, nearer than `radius`; overlaps up to it, but no deeper than
+ * they have a nearest face, or than `deep` where that is more. */
+static void find_facing(search *q, pose b_in_a, double radius, double deep) {
     const boundary *a = q->a.b, *b = q->b.b;
+    double in_a = fmin(radius, fmax(a->depth, deep)), in_b = fmin(radius, fmax(b->depth, deep));
+    q->found->count = 0;
     q->radius = radius;
-    q->depth = fmin(radius, b->depth), q->turned = false;
+    q->depth = in_b, q->turned = false;
     box_tree_pairs(&a->vertices, &b->faces, b_in_a, radius, visit_vertex_face, q);
-    q->depth = fmin(radius, a->depth), q->turned = true;
+    q->depth = in_a, q->turned = true;
     box_tree_pairs(&a->faces, &b->vertices, b_in_a, radius, visit_face_vertex, q);
-    q->depth = fmin(radius, fmin(a->depth, b->depth)), q->turned = false;
+    q->depth = fmin(in_a, in_b), q->turned = false;
     box_tree_pairs(&a->edges, &b->edges, b_in_a, radius, visit_edges, q);
 }
 
@@ -369,12 +370,61 @@ static void find_corners(search *q, pose b_in_a) {
     box_tree_pairs(&a->edges, &b->vertices, b_in_a, reach, visit_edge_vertex, q);
 }
 
-/* Whether an overlap may be deeper than what was looked at: it is deep already, or there is a vertex behind a
- * face and nothing faces it. */
-static bool may_be_deeper(const search *q) {
-    double deepest = 0;
-    for (int i = 0; i < q->found->count; i++) deepest = fmin(deepest, q->found->points[i].gap);
-    return deepest < -0.5 * q->radius || (q->found->count == 0 && q->is_behind);
+/* ---- overlaps deeper than half of a body is thick
+ *
+ * Bodies that another one threw, or that were fast, may be in each other so far that no feature faces another
+ * within the depth that has a nearest face.  They are known by an edge that passes through a face (or a
+ * vertex inside, when none does), and get what faces at that depth, a quarter more, and so on: the
+ * shallowest. */
+
+/* The edge from x to y (frame of s) passes through the face, by more than rounding on both sides. */
+static bool pierces(const search *q, const abut_solid *s, int32_t face, vec3 x, vec3 y) {
+    plane p = solid_faces(s)[face].plane;
+    double from = plane_distance(p, x), to = plane_distance(p, y), slack = q->slack;
+    if (!((from > slack && to < -slack) || (from < -slack && to > slack))) return false;
+    return index_face_contains(s, face, vec3_lerp(x, y, from / (from - to)));
+}
+
+/* false: found, no need to go on */
+static bool visit_edge_face(void *user, int32_t edge, int32_t face) {
+    const search *q = user;
+    boundary_wedge e = wedge_in_b(q, &q->a.b->wedges[edge]);
+    return !pierces(q, q->b.b->solid, face, e.p, vec3_add(e.p, e.e));
+}
+static bool visit_face_edge(void *user, int32_t face, int32_t edge) {
+    const search *q = user;
+    const boundary_wedge *e = &q->b.b->wedges[edge];
+    vec3 x = mat3_tmul_vec(q->turn, vec3_sub(e->p, q->shift));
+    return !pierces(q, q->a.b->solid, face, x, vec3_add(x, mat3_tmul_vec(q->turn, e->e)));
+}
+
+static bool overlaps(search *q, pose b_in_a) {
+    const boundary *a = q->a.b, *b = q->b.b;
+    if (!box_tree_pairs(&a->edges, &b->faces, b_in_a, 0, visit_edge_face, q) ||
+        !box_tree_pairs(&a->faces, &b->edges, b_in_a, 0, visit_face_edge, q))
+        return true;
+    vec3 x = solid_position(a->solid, 0), y = solid_position(b->solid, 0);
+    return contains(b, vec3_add(mat3_mul_vec(q->turn, x), q->shift)) ||
+           contains(a, mat3_tmul_vec(q->turn, vec3_sub(y, q->shift)));
+}
+
+static double deepest(const gather *found) {
+    double least = 0;
+    for (int i = 0; i < found->count; i++) least = fmin(least, found->points[i].gap);
+    return least;
+}
+
+/* After a look at what is near: the same farther, where an overlap is deep already, or is not seen. */
+static void find_deeper(search *q, pose b_in_a) {
+    double deep = fmax(q->a.b->depth, q->b.b->depth), seen = deepest(q->found);
+    double most = q->a.b->solid->diagonal + q->b.b->solid->diagonal;
+    if (seen < 0) {
+        if (seen < -0.5 * q->radius && deep > q->radius) find_facing(q, b_in_a, deep, 0);
+        return;
+    }
+    if (!overlaps(q, b_in_a)) return;
+    for (deep = fmax(deep, q->radius); deepest(q->found) == 0 && deep < most; deep *= 1.25)
+        find_facing(q, b_in_a, deep, deep);
 }
 
 int boundary_collide(const boundary *a, pose pa, const boundary *b, pose pb, const manifold_config *config,
@@ -385,12 +435,8 @@ int boundary_collide(const boundary *a, pose pa, const boundary *b, pose pb, con
     q.slack = 1e-9 * (a->solid->diagonal + b->solid->diagonal);
     pose b_in_a = pose_relative(q.b.frame, q.a.frame);
     q.turn = mat3_mul(mat3_transpose(q.b.r), q.a.r), q.shift = to_side(&q.b, q.a.frame.position);
-    double deep = fmax(a->depth, b->depth);
-    find_facing(&q, b_in_a, config->reach);
-    if (deep > config->reach && may_be_deeper(&q)) {
-        found.count = 0;
-        find_facing(&q, b_in_a, deep);
-    }
+    find_facing(&q, b_in_a, config->reach, 0);
+    find_deeper(&q, b_in_a);
     if (found.count == 0 || config->all_places) find_corners(&q, b_in_a);
     return gather_group(&found, config->near, out, room);
 }

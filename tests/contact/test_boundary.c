@@ -126,6 +126,47 @@ static abut_solid *bracket(void) {
     return s;
 }
 
+/* Two L prisms in random poses that touch, pushed together along the normal by up to half the thickness of an
+ * arm: however deep they are, the overlap is seen.  Going back the same way ends it, so that no point is
+ * deeper than the push (over cos of the facing angle), but for vertices that slid behind a face from its
+ * side: fewer than one pose in a hundred. */
+static void test_deep_brackets(void **state) {
+    (void)state;
+    const double outline[6][2] = {{-0.2, -0.1}, {0.2, -0.1}, {0.2, 0}, {0, 0}, {0, 0.2}, {-0.2, 0.2}};
+    const double pushes[5] = {1e-3, 0.01, 0.02, 0.03, 0.05};
+    abut_solid *solid = NULL;
+    assert_int_equal(abut_solid_prism(NULL, outline, 6, 0.2, &solid, NULL), ABUT_OK);
+    static triangles t;
+    fill(&t, solid);
+    collider *c = make(abut_shape_solid(solid));
+    uint64_t seed = 5;
+    int compared = 0, overlapping = 0, deeper = 0;
+    for (int i = 0; compared < 200 && i < 4000; i++) {
+        pose pa = support_pose(&seed, 0.25), pb = support_pose(&seed, 0.25);
+        manifold m[COLLIDER_ROOM];
+        const manifold_config all = {.reach = 0.2, .angle = 1e-6, .all_places = true},
+                              live = {.reach = 0.017, .angle = 0.2};
+        int count = collider_collide(c, pa, c, pb, &all, NULL, 0, m, COLLIDER_ROOM);
+        double want = distance_of(&t, pa, &t, pb);
+        if (want < 0 || want > 0.15) continue;
+        compared++;
+        assert_near(least_gap(m, count), want, 1e-12);
+        vec3 n = m[0].normal, from = pa.position;
+        for (int k = 0; k < 5; k++) {
+            pa.position = vec3_axpy(from, -want - pushes[k], n);
+            if (distance_of(&t, pa, &t, pb) >= 0) continue;
+            overlapping++;
+            count = collider_collide(c, pa, c, pb, &live, NULL, 0, m, COLLIDER_ROOM);
+            assert_true(count > 0 && least_gap(m, count) < 0);
+            deeper += least_gap(m, count) < -1.25 * pushes[k];
+        }
+    }
+    assert_int_equal(compared, 200);
+    assert_true(overlapping > 800);
+    assert_true(deeper < overlapping / 100);
+    collider_free(NULL, c), abut_solid_free(NULL, solid);
+}
+
 /* A cube pressed a little into both walls of the inner corner: every normal is +x or +y, both are there, with
  * four points each and the depths of the two walls. */
 static void test_corner(void **state) {
@@ -328,8 +369,9 @@ static void test_curved(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tori),  cmocka_unit_test(test_corner),
-                                       cmocka_unit_test(test_seams), cmocka_unit_test(test_round),
-                                       cmocka_unit_test(test_casts), cmocka_unit_test(test_curved)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tori),   cmocka_unit_test(test_deep_brackets),
+                                       cmocka_unit_test(test_corner), cmocka_unit_test(test_seams),
+                                       cmocka_unit_test(test_round),  cmocka_unit_test(test_casts),
+                                       cmocka_unit_test(test_curved)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
