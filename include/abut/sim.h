@@ -218,6 +218,24 @@ ABUT_API abut_status abut_sim_advance(abut_sim *run, double until, abut_error *e
 ABUT_API abut_status abut_sim_set_mode(abut_sim *run, abut_mode mode, abut_error *error);
 ABUT_API abut_mode abut_sim_mode(const abut_sim *run);
 
+/* ---- interventions, between two advances, in both clocks
+ *
+ *     abut_motion m = abut_sim_motion(run, ball);
+ *     m.velocity.z = 3;
+ *     abut_sim_set_motions(run, 1, &ball, &m, &error);
+ *
+ * What they give or take of energy counts as work.  What a body then runs into, and who has lost its support,
+ * is found at once.  INVALID, and nothing has changed: bodies that are fixed or kinematic, numbers that are
+ * not finite; in the exact clock also poses that overlap another body or tear a hinge apart (bodies that hang
+ * together are moved in one call; velocities against a hinge are closed by impulses, as at the start).  A
+ * recording shows what happened, but is not resumed or looked at between frames over an intervention. */
+/* Centres, rotations (of any length), velocities and spins; the accelerations are not read. */
+ABUT_API abut_status abut_sim_set_motions(abut_sim *run, int count, const int *bodies,
+                                          const abut_motion *motions, abut_error *error);
+/* An impulse (N s) on the body at a point of the world. */
+ABUT_API abut_status abut_sim_strike(abut_sim *run, int body, abut_vec3 impulse, abut_vec3 at,
+                                     abut_error *error);
+
 ABUT_API double abut_sim_time(const abut_sim *run);
 ABUT_API int abut_sim_bodies(const abut_sim *run);
 ABUT_API int64_t abut_sim_steps(const abut_sim *run);

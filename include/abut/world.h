@@ -7,7 +7,7 @@
  *     ball.shape = abut_shape_sphere(0.1), ball.position.z = 1, ball.name = "ball";
  *     abut_body_def bodies[] = {floor, ball};
  *     world.bodies = bodies, world.body_count = 2;
- *     abut_model *model = NULL;                                   // abut/model.h compiles it
+ *     abut_model *model = NULL;                                   // abut/sim.h
  *     abut_model_create(NULL, &world, &model, &error);
  *
  * SI units, z up.  Definitions hold no memory of their own: names, arrays and solids belong to the caller and

@@ -55,13 +55,31 @@ static abut_status depth_of(struct run_auditor *u, int a, int b, double *depth) 
     return start_depth(&u->checker, a, b, depth, &at, &away, NULL);
 }
 
+/* The auditor, with the pairs that are near now; NULL: out of memory. */
+static struct run_auditor *look(abut_sim *run) {
+    if (!run->auditor && !(run->auditor = make_auditor(run))) return NULL;
+    run->auditor->checker.now = run_motions(run->state);
+    return start_near_pairs(&run->auditor->checker, &run->auditor->pairs) ? run->auditor : NULL;
+}
+
+abut_status run_find_overlap(abut_sim *run, const bool *moved, start_pair *pair, double *depth,
+                             abut_error *error) {
+    struct run_auditor *u = look(run);
+    *depth = 0;
+    if (!u) return fail_memory(error);
+    for (int64_t i = 0; i < u->pairs.count && !(*depth > 0); i++) {
+        *pair = u->pairs.data[i];
+        if (!moved[pair->a] && !moved[pair->b]) continue;
+        if (depth_of(u, pair->a, pair->b, depth) == ABUT_NO_MEMORY) return fail_memory(error);
+    }
+    return ABUT_OK;
+}
+
 abut_status run_audit_overlap(abut_sim *run, abut_error *error) {
     const abut_model *m = run->model;
     const motion *now = run_motions(run->state);
-    if (!run->auditor && !(run->auditor = make_auditor(run))) return fail_memory(error);
-    struct run_auditor *u = run->auditor;
-    u->checker.now = now;
-    if (!start_near_pairs(&u->checker, &u->pairs)) return fail_memory(error);
+    struct run_auditor *u = look(run);
+    if (!u) return fail_memory(error);
     for (int64_t i = 0; i < u->pairs.count; i++) {
         int a = u->pairs.data[i].a, b = u->pairs.data[i].b;
         if (!m->bodies[a].movable && !m->bodies[b].movable) continue;

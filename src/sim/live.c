@@ -1,7 +1,9 @@
 /* The live clock: creation, the step, snapshots. */
 #include "sim/live.h"
 
-enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 3 };
+#define SHORTEST 0.01 /* of a step */
+
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 4 };
 
 abut_live_options abut_default_live_options(void) {
     return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 1e-4};
@@ -116,6 +118,10 @@ static void gather_bodies(live *w) {
     }
 }
 
+/* The world's own step and sub-step. */
+static double usual_step(const abut_model *m) { return m->world.step > 0 ? m->world.step : 1.0 / 60; }
+static double usual_substep(const live *w) { return usual_step(w->model) / w->substeps; }
+
 abut_status live_create(abut_sim *run, abut_error *error) {
     live *w = mem_calloc(&run->context, 1, sizeof *w);
     if (!w) return fail_memory(error);
@@ -125,6 +131,7 @@ abut_status live_create(abut_sim *run, abut_error *error) {
     w->kernels = live_choose_kernels(false);
     w->bodies = run->model->body_count, w->slots = w->bodies + 1;
     w->substeps = run->model->world.substeps > 0 ? run->model->world.substeps : 1;
+    w->h = usual_substep(w);
     w->size = smallest_body(run->model);
     w->reach = 0.02 * w->size, w->push = 4 * w->size;
     w->unit = mass_unit(run->model);
@@ -171,11 +178,28 @@ static live_softness make_soft(double hertz, double damping, double h) {
     return (live_softness){omega / a1, a2 / (1 + a2), 1 / (1 + a2)};
 }
 
+/* Kept impulses are those of a sub-step: in one of another length they go on as the forces that they stand
+ * for. */
+static void change_substep(live *w, double h) {
+    double part = h / w->h;
+    for (int64_t i = 0; i < w->contacts.count && part != 1; i++) {
+        live_contact *c = &w->contacts.data[i];
+        c->friction = vec3_scale(c->friction, part), c->rolling = vec3_scale(c->rolling, part);
+        c->twist *= part;
+        for (int k = 0; k < c->count; k++) c->points[k].normal *= part, c->points[k].steady *= part;
+    }
+    w->h = h;
+}
+
+/* What gives way, contacts and missed hinges, does so in the time of a usual sub-step, however short this one
+ * is: for the soft laws it is as stiff as that, and no overlap is thrown out at its own length over h. */
 static void begin_step(live *w, double dt) {
     w->motions = run_motions(w->run->state);
-    w->dt = dt, w->h = dt / w->substeps;
-    w->soft = make_soft(0.14 / w->h, 10, w->h);
-    w->joint_rate = 0.2 / w->h, w->direct_rate = 0.2 / w->h;
+    change_substep(w, dt / w->substeps);
+    double slowest = fmax(w->h, usual_substep(w));
+    w->dt = dt;
+    w->soft = make_soft(0.14 / slowest, 10, w->h);
+    w->joint_rate = w->direct_rate = 0.2 / slowest;
     for (int i = 0; i < w->bodies; i++) w->movable[i + 1] = w->body[i].movable && !w->rests[i].asleep;
     memcpy(w->starts, w->motions, (size_t)w->bodies * sizeof *w->starts);
     memset(w->hinge_force, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_force);
@@ -278,17 +302,23 @@ static abut_status step(live *w, double dt, abut_error *error) {
     return status;
 }
 
-/* Steps of the world's length; where the time is no whole number of them, of the next smaller length. */
+/* Steps of the world's length; where the time is no whole number of them, of the next smaller length.  What
+ * is less than a hundredth of a step waits for the next one: in a very short step the impulses of contacts
+ * drown in the rounding of speeds, and are no forces to go on with. */
 abut_status live_advance(abut_sim *run, double until, abut_error *error) {
     live *w = run->live;
-    double span = until - run->state->time, length = run->model->world.step;
-    if (!(length > 0)) length = 1.0 / 60;
+    double span = until - run->state->time + w->waits, length = usual_step(run->model);
     double count = floor(span / length + 0.5);
     bool whole = count >= 1 && fabs(span - count * length) <= 1e-6 * length;
     if (!whole) count = ceil(span / length);
     if (!(count <= 1e9)) return fail(error, ABUT_INVALID, "the time to advance to is too far away");
     run_clear_accounts(run);
+    if (span < SHORTEST * length) {
+        w->waits = span, run->state->time = until;
+        return ABUT_OK;
+    }
     double dt = whole ? length : span / count;
+    run->state->time -= w->waits, w->waits = 0;
     for (double k = 0; k < count; k++) {
         abut_status status = step(w, dt, error);
         if (status != ABUT_OK) return status;
@@ -303,6 +333,7 @@ abut_status live_advance(abut_sim *run, double until, abut_error *error) {
 typedef struct live_header {
     uint32_t magic, version;
     int64_t bodies, seen, contacts;
+    double h, waits;
 } live_header;
 
 size_t live_snapshot_size(const live *w) {
@@ -316,7 +347,7 @@ static char *put(char *at, const void *from, size_t bytes) {
 }
 
 void live_snapshot(const live *w, void *block) {
-    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies, w->seen.count, w->contacts.count};
+    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies, w->seen.count, w->contacts.count, w->h, w->waits};
     char *at = put(block, &h, sizeof h);
     at = put(at, w->rests, (size_t)w->bodies * sizeof *w->rests);
     at = put(at, w->seen.data, (size_t)w->seen.count * sizeof *w->seen.data);
@@ -348,8 +379,10 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     if (size < sizeof h) return fail(error, ABUT_INVALID, "the snapshot is too short; it is damaged");
     memcpy(&h, block, sizeof h);
     size_t rests = (size_t)w->bodies * sizeof *w->rests;
-    bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies &&
-                h.contacts >= 0 && h.seen >= 0 && h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
+    double length = usual_step(w->model);
+    bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies && h.h > 0 &&
+                isfinite(h.h) && h.waits >= 0 && h.waits < length && h.contacts >= 0 && h.seen >= 0 &&
+                h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
                 h.seen <= (int64_t)(size / sizeof(live_seen)) &&
                 size == sizeof h + rests + (size_t)h.seen * sizeof(live_seen) +
                             (size_t)h.contacts * sizeof(live_contact);
@@ -371,13 +404,13 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     bvh_init(&w->tree);
     w->near.count = 0, w->tree_ready = false;
     w->motions = run_motions(w->run->state);
-    w->h = w->model->world.step / w->substeps;
+    w->h = h.h, w->waits = h.waits;
     return bvh_reserve(w->context, &w->tree, w->bodies) ? ABUT_OK : fail_memory(error);
 }
 
 /* Of what decides how the run goes on; field by field, because structs have holes. */
 uint64_t live_hash(const live *w, uint64_t seed) {
-    uint64_t h = seed;
+    uint64_t h = hash64(&w->waits, sizeof w->waits, seed);
     for (int i = 0; i < w->bodies; i++) {
         h = hash64(&w->rests[i].still, sizeof w->rests[i].still, h);
         h = hash64(&w->rests[i].asleep, sizeof w->rests[i].asleep, h);

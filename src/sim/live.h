@@ -254,7 +254,8 @@ struct live_work {
     double reach; /* contact points farther apart are not looked at */
     double push;  /* m/s: overlap is not removed faster */
     double unit; /* kg, a power of two: batches count impulses in it, so that floats hold them in any scene */
-    double dt, h;
+    double dt, h;          /* of the last step and its sub-steps */
+    double waits;          /* seconds: the run is so far ahead of its bodies (live_advance) */
     int substeps, substep; /* how many, and which one is under way */
 
     /* bodies; arrays of slots */

@@ -48,6 +48,12 @@ typedef ARRAY(start_pair) start_pairs;
  * memory. */
 bool start_near_pairs(const checker *c, start_pairs *out);
 
+/* ---- audit.c */
+/* The first pair, of which one is `moved`, that overlaps by more than epsilon at the present time; depth 0:
+ * none. */
+abut_status run_find_overlap(abut_sim *run, const bool *moved, start_pair *pair, double *depth,
+                             abut_error *error);
+
 /* ---- audit_smooth.c */
 /* How deep the samples of a closed smooth surface reach into another body, if deeper than `least`, otherwise
  * 0; now is known. */

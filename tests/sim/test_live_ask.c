@@ -1,5 +1,45 @@
-/* The live clock asked: casts, sensors, fast bodies, its audit, and the way to the exact clock and back. */
+/* The live clock asked: spans of any length, casts, sensors, fast bodies, its audit, and the way to the exact
+ * clock and back. */
 #include "live_trial.h"
+
+/* ---- steps of any length */
+
+/* A caller's clock: a pyramid of 10 boxes and a pendulum are advanced by any spans, from a millionth of a
+ * step to two and a half, and by spans that are only rounding.  Nothing moves that would not, and the books
+ * are as right as with equal steps. */
+static void test_any_span(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    add_floor(&t);
+    for (int level = 0; level < 4; level++)
+        for (int k = 0; k < 4 - level; k++)
+            add(&t, abut_shape_solid(t.box), 1.05 * (k + 0.5 * level), 0, 0.5 + level);
+    int bob = t.count;
+    add(&t, abut_shape_sphere(0.2), -5, 0, 2);
+    t.hinges[0] = abut_default_hinge(), t.hinge_count = 1;
+    t.hinges[0].kind = ABUT_HINGE_BALL, t.hinges[0].a = bob, t.hinges[0].b = -1;
+    t.hinges[0].at = vec3_make(-6, 0, 2);
+    start(&t);
+    uint32_t seed = 7;
+    for (double time = 0; time < 6;) {
+        seed = seed * 1664525 + 1013904223;
+        double part = (seed >> 8) / 16777216.0, span = seed & 1 ? 2.5 * part : part * part * part * part;
+        abut_error error = {0};
+        time += t.world.step * fmax(span, 1e-6);
+        if (abut_sim_advance(t.run, time, &error) != ABUT_OK) fail_msg("%s", error.message);
+        assert_int_equal(abut_sim_advance(t.run, time * (1 + 2e-16), &error), ABUT_OK);
+        time = abut_sim_time(t.run);
+    }
+    abut_audit audit = abut_sim_audit(t.run);
+    if (!audit.promises_kept) fail_msg("%s", audit.broken);
+    for (int i = 1; i < bob; i++) {
+        vec3 from = t.bodies[i].position;
+        assert_true(vec3_distance(abut_sim_motion(t.run, i).center, from) < 2e-3);
+    }
+    close_to(vec3_distance(abut_sim_motion(t.run, bob).center, t.hinges[0].at), 1, 1e-3);
+    finish(&t);
+}
 
 /* ---- fast bodies, casts, sensors */
 
@@ -171,8 +211,8 @@ static void test_switch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bullet), cmocka_unit_test(test_casts),  cmocka_unit_test(test_sensors),
-        cmocka_unit_test(test_audit),  cmocka_unit_test(test_switch),
+        cmocka_unit_test(test_any_span), cmocka_unit_test(test_bullet), cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_sensors),  cmocka_unit_test(test_audit),  cmocka_unit_test(test_switch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
