@@ -276,6 +276,9 @@ void exact_onset_remember(exact *x);
 /* Turns the directions of slow slip towards what the accelerations just found ask for; true: they are to be
  * found anew. */
 bool exact_onset_turn(exact *x, exact_turning *t);
+/* With the loads of the placed state: after how long the slip of a touch ends, if that is so soon that it is
+ * as good as over; INFINITY otherwise. */
+double exact_slip_left(const exact *x, int64_t item);
 /* Slip of the face of a touch, at its place p, along that direction: an inner product of twists. */
 double exact_face_slip(const exact *x, int64_t item, const contact_point *p);
 /* Whether the touch is the one that stands for its face. */

@@ -107,6 +107,18 @@ static void find_changes(exact *x, double t0, double t1, exact_event *best) {
     arena_restore(x->arena, mark);
 }
 
+/* Slip that is as good as over at the end t1 of a step without event.  It is told when it ends: so much
+ * later, but not beyond the frame. */
+static double find_end_of_slip(exact *x, double t1, exact_event *best) {
+    double left = 0;
+    if (best->kind != EXACT_NOTHING || !evaluate(x, t1)) return 0;
+    for (int64_t i = 0; i < x->contacts.count && best->kind == EXACT_NOTHING; i++) {
+        left = exact_slip_left(x, i);
+        if (t1 + left < x->end) exact_consider(best, EXACT_STICKS, i, t1);
+    }
+    return best->kind == EXACT_STICKS ? left : 0;
+}
+
 /* ---- hinges */
 
 static bool coordinate_at(exact *x, int entry, double t, double *value, double *rate) {
@@ -177,6 +189,7 @@ exact_event exact_find_event(exact *x, double t0, double t1) {
     exact_find_turns(x, t0, fmin(end, best.time), &best);
     find_changes(x, t0, fmin(end, best.time), &best);
     find_hinges(x, t0, fmin(end, best.time), &best);
-    x->late = best.kind == EXACT_VANISHES ? fmin(vanished_late(x, best.item, best.time), best.time - t0) : 0;
+    x->late = best.kind == EXACT_VANISHES ? fmin(vanished_late(x, best.item, best.time), best.time - t0)
+                                          : -find_end_of_slip(x, t1, &best);
     return best;
 }

@@ -222,6 +222,20 @@ static abut_status choose_and_hold(exact *x, abut_error *error) {
     return status == ABUT_OK ? choose(x, error) : status;
 }
 
+/* Slip ended at a place, and where it is as good as over: directions are no longer known, and they may stick.
+ * What is left of it is closed. */
+static abut_status end_slips(exact *x, int64_t item, abut_error *error) {
+    bool closed;
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        if (i != item && !isfinite(exact_slip_left(x, i))) continue;
+        x->contacts.data[i].mode = FRICTION_STICK;
+        x->contacts.data[i].anchored = false;
+        exact_face_sticks(x, i);
+    }
+    x->pace.hint = 0; /* the last steps were cut short by a direction of slip that turned ever faster */
+    return exact_close_velocities(x, INFINITY, &closed, error);
+}
+
 /* What an event does to memory before the touching set is settled. */
 static abut_status handle(exact *x, exact_event e, abut_error *error) {
     if (e.kind == EXACT_LIMIT) {
@@ -243,11 +257,9 @@ static abut_status handle(exact *x, exact_event e, abut_error *error) {
             .entity = {{ABUT_ENTITY_HINGE, x->hinges[e.item]}, {ABUT_ENTITY_HINGE, x->hinges[e.item]}}};
         return exact_emit(x, out, error);
     }
-    if (e.kind == EXACT_STICKS) { /* the slip ended: its direction is no longer known, and it may stick */
-        x->contacts.data[e.item].mode = FRICTION_STICK;
-        x->contacts.data[e.item].anchored = false;
-        exact_face_sticks(x, e.item);
-        x->pace.hint = 0; /* the last steps were cut short by a direction of slip that turned ever faster */
+    if (e.kind == EXACT_STICKS) {
+        abut_status status = end_slips(x, e.item, error);
+        if (status != ABUT_OK) return status;
     }
     bool crossed = false;
     if (e.kind == EXACT_LEAVES) {

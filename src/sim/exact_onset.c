@@ -92,3 +92,31 @@ bool exact_onset_turn(exact *x, exact_turning *t) {
     }
     return true;
 }
+
+/* ---- the end of slip */
+
+/* Slip that ends within tau = |u| / |u'| is ended at once, by the impulse that friction would give until
+ * then, less that of the sticking force: velocities after tau are the same but for what the geometry does in
+ * tau, |u| tau / T = k tau^2 / T, and places but for |u| tau / 2 = k tau^2 / 2; with T = sqrt(L / k) both are
+ * k tau^2 / L of what friction does to the body.  Below a tenth of the integrator's tolerance that is none.
+ * (Where slip ends its direction turns like a power of the time that is left: steps would go on shrinking to
+ * the last digits.)  It must come to stick: the force that this takes is well inside the cone.
+ *
+ * Without other changes u' = a - k u/|u| gives (k |u| + a.u)' = a^2 - k^2, so that
+ *     tau = (k |u| + a.u) / (k^2 - a^2). */
+double exact_slip_left(const exact *x, int64_t item) {
+    const group_contact *c = &x->contacts.data[item];
+    const contact_load *load = &x->loads.data[item];
+    if (c->mode != FRICTION_SLIP || c->face > 0 || !(load->normal > 0)) return INFINITY;
+    vec3 u = slip_of(x, c);
+    double speed = vec3_length(u);
+    if (!(speed > 0)) return INFINITY;
+    vec3 d = vec3_scale(u, 1 / speed);
+    double k = c->friction.slide * load->normal * exact_mobility(x, c, d);
+    vec3 a = vec3_axpy(load->slip_acceleration, k, d);
+    double a2 = vec3_length2(a),
+           inside = (1 - ONSET_SLACK) * fmin(c->friction.stick / c->friction.slide, 1) * k;
+    double tau = (k * speed + vec3_dot(a, u)) / (k * k - a2);
+    bool slight = speed * tau < 0.2 * x->model->tolerance.integration * size_of(x, c);
+    return a2 < inside * inside && slight ? tau : INFINITY;
+}

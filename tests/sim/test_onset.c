@@ -221,11 +221,39 @@ static void a_dropped_box_keeps_its_corner(void **state) {
     finish(&t);
 }
 
+/* A slab slides across a slope, and its slip turns until it ends: u' = a - k u/|u| with a down the slope and
+ * k = mu N / m gives (k |u| + a.u)' = a^2 - k^2, so that it stops after (k |u| + a.u) / (k^2 - a^2). */
+static void slip_that_turns_ends_in_time(void **state) {
+    (void)state;
+    const double down[] = {0.5, 2, 4}, k = 0.5 * 9, u[2] = {-0.7, 1.3};
+    for (int i = 0; i < 3; i++) {
+        trial t;
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "world { gravity = {%g, 0, -9}, frame = 1/50 }\nmaterial { friction = 0.5 }\n" FLOOR
+            "body { shape = solid.box {0.4, 0.3, 0.02}, position = {0, 0, 0.01}, velocity = {%g, %g, 0} }",
+            down[i], u[0], u[1]);
+        start(&t, text);
+        double a = down[i], end = (k * sqrt(u[0] * u[0] + u[1] * u[1]) + a * u[0]) / (k * k - a * a);
+        advance(&t, ceil(50 * end) / 50 + 0.1);
+        const abut_event *stick = nth(&t, ABUT_EVENT_STICK, 0);
+        assert_non_null(stick);
+        close_to(stick->time, end, 1e-9);
+        assert_null(nth(&t, ABUT_EVENT_STICK, 1));
+        abut_motion m = abut_sim_motion(t.sim, 1);
+        close_to(sqrt(m.velocity.x * m.velocity.x + m.velocity.y * m.velocity.y), 0, 1e-12);
+        assert_int_equal(abut_sim_audit(t.sim).storms, 0);
+        finish(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_block_begins_to_slip),
                                        cmocka_unit_test(a_rolling_ball_begins_to_slip),
                                        cmocka_unit_test(a_ball_of_patches_begins_to_slip),
                                        cmocka_unit_test(a_ball_of_patches_begins_to_roll),
+                                       cmocka_unit_test(slip_that_turns_ends_in_time),
                                        cmocka_unit_test(the_scenes_need_no_time_steps),
                                        cmocka_unit_test(a_dropped_box_keeps_its_corner)};
     return cmocka_run_group_tests(tests, NULL, NULL);
