@@ -95,6 +95,10 @@ static void list_overlaps(const simulation *s) {
 
 int simulation_begin(simulation *s, const abut_recorder_def *def) {
     abut_error error = {0};
+    double frames = s->duration / abut_scene_world(s->scene)->frame;
+    if (!(frames <= 1e9))
+        return cli_complain("%s: %g s are %g frames; give a shorter duration or longer frames",
+                            abut_scene_name(s->scene), s->duration, frames);
     abut_sim_options options = {.user = s, .event = tell_scene};
     if (s->recording) {
         if (abut_recorder_create(&s->context, s->recording, s->scene, s->model, def, &s->recorder, &error) !=

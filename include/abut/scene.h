@@ -29,7 +29,7 @@ typedef struct abut_scene_options {
     uint64_t seed;          /* of math.random; the same seed gives the same scene */
     const char *mode;       /* "exact" or "live", whatever the scene says; NULL: what it says */
     bool separate;          /* push bodies apart that overlap (abut_model_separate), and move them */
-    int64_t instructions;   /* 0: 1e9 */
+    int64_t instructions;   /* 0: 2e8 */
     size_t memory;          /* bytes; 0: 1 GiB */
 } abut_scene_options;
 

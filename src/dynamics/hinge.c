@@ -34,8 +34,8 @@ static const struct {
 /* ---- compile */
 
 static abut_status refuse(const abut_hinge_def *def, abut_error *error, const char *why) {
-    return fail(error, ABUT_INVALID, "hinge \"%s\" (%s): %s", def->name ? def->name : "",
-                abut_hinge_name(def->kind), why);
+    if (!def->name) return fail(error, ABUT_INVALID, "hinge.%s: %s", abut_hinge_name(def->kind), why);
+    return fail(error, ABUT_INVALID, "hinge.%s `%s`: %s", abut_hinge_name(def->kind), def->name, why);
 }
 
 static abut_status check_definition(const abut_hinge_def *def, abut_error *error) {

@@ -36,10 +36,13 @@ static int param(lua_State *L) {
         return 1;
     }
     if (!array_push(&scene->context, &scene->params, p)) scene_raise_memory(L);
+    bool is_true = given && (strcmp(given, "true") == 0 || strcmp(given, "1") == 0);
+    if (given && lua_isboolean(L, 2) && !is_true && strcmp(given, "false") != 0 && strcmp(given, "0") != 0)
+        return scene_raise(L, NULL, "--set %s=%s: the parameter is true or false", name, given);
     if (!given)
         lua_pushvalue(L, 2);
     else if (lua_isboolean(L, 2))
-        lua_pushboolean(L, strcmp(given, "true") == 0 || strcmp(given, "1") == 0);
+        lua_pushboolean(L, is_true);
     else
         lua_pushstring(L, given);
     return 1;
@@ -76,6 +79,9 @@ static int every(lua_State *L) {
     luaL_checktype(L, 2, LUA_TFUNCTION);
     if (!(period > 0) || !isfinite(period))
         return scene_raise(L, NULL, "every: the period must be positive, not %g", period);
+    if (period < 1e-6) /* a call takes about as long */
+        return scene_raise(L, NULL, "every: a period of %g s is too short; give a microsecond or more",
+                           period);
     lua_settop(L, 2);
     add_handler(L, (scene_handler){.kind = -1, .period = period}, "a function given to every()");
     return 0;

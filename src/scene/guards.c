@@ -25,6 +25,7 @@ static int set_metatable(lua_State *L) {
 static int call_protected(lua_State *L) {
     int count = lua_gettop(L);
     luaL_checktype(L, 2, LUA_TFUNCTION);
+    scene_charge(L, SCENE_CATCH_COST);
     lua_pushboolean(L, 1);
     lua_pushvalue(L, 1);
     lua_rotate(L, 3, 2); /* f, handler, true, f, ... */
@@ -40,6 +41,11 @@ static int call_protected(lua_State *L) {
 /* The library's function, the first upvalue, in the place of the guard: its errors name the line of the call.
  */
 static int pass_on(lua_State *L) { return lua_tocfunction(L, lua_upvalueindex(1))(L); }
+
+static int try(lua_State *L) {
+    scene_charge(L, SCENE_CATCH_COST);
+    return pass_on(L);
+}
 
 /* string.rep of nothing, which the library would copy n times. */
 static int repeat(lua_State *L) {
@@ -65,6 +71,13 @@ static int move(lua_State *L) {
     return pass_on(L);
 }
 
+static int concatenate(lua_State *L) {
+    lua_Integer first = luaL_optinteger(L, 3, 1), last = luaL_optinteger(L, 4, 0);
+    if (last >= first && (double)last - (double)first > LONGEST)
+        return scene_raise(L, NULL, "table.concat: not more than %d at once", (int)LONGEST);
+    return lua_isnoneornil(L, 4) ? of_list(L) : pass_on(L);
+}
+
 static void guard(lua_State *L, const char *library, const char *name, lua_CFunction function) {
     lua_getglobal(L, library);
     lua_getfield(L, -1, name);
@@ -76,7 +89,9 @@ static void guard(lua_State *L, const char *library, const char *name, lua_CFunc
 void scene_guard_libraries(lua_State *L) {
     scene_set_function(L, "setmetatable", set_metatable);
     scene_set_function(L, "xpcall", call_protected);
+    guard(L, "_G", "pcall", try);
     guard(L, "string", "rep", repeat);
+    guard(L, "table", "concat", concatenate);
     guard(L, "table", "insert", of_list);
     guard(L, "table", "remove", of_list);
     guard(L, "table", "move", move);

@@ -21,6 +21,19 @@ int scene_line(lua_State *L) {
     return 0;
 }
 
+static void count_instructions(lua_State *L, lua_Debug *debug) {
+    (void)debug;
+    scene_charge(L, HOOK_INTERVAL);
+}
+
+/* Filling memory takes time as well, and one instruction can ask for much of it; an error cannot be raised
+ * from here, but by the next instruction. */
+static void charge_bytes(abut_scene *scene, size_t bytes) {
+    scene->instructions_left -= (int64_t)(bytes / SCENE_BYTES);
+    if (scene->instructions_left < 0 && scene->lua)
+        lua_sethook(scene->lua, count_instructions, LUA_MASKCOUNT, 1);
+}
+
 /* lua_Alloc over the scene's context, with a limit. */
 static void *allocate(void *user, void *block, size_t old_size, size_t new_size) {
     abut_scene *scene = user;
@@ -36,12 +49,8 @@ static void *allocate(void *user, void *block, size_t old_size, size_t new_size)
     }
     void *grown = mem_resize(&scene->context, block, old_size, new_size, 1);
     if (grown) scene->lua_bytes += new_size - old_size;
+    if (grown && new_size > old_size) charge_bytes(scene, new_size);
     return grown;
-}
-
-static void count_instructions(lua_State *L, lua_Debug *debug) {
-    (void)debug;
-    scene_charge(L, HOOK_INTERVAL);
 }
 
 void scene_charge(lua_State *L, int64_t instructions) {
@@ -93,6 +102,27 @@ int scene_raise_memory(lua_State *L) {
     return scene_raise(L, NULL, "out of memory; use fewer bodies or smaller meshes");
 }
 
+/* A function of the language that is misspelt is a nil value for Lua: `(global 'bdy')`, `(field 'pn')`. */
+static void find_meant(const char *text, char *out, size_t size) {
+    static const char *const ways[] = {"attempt to call a nil value (global '",
+                                       "attempt to call a nil value (field '"};
+    static const char *const words[] = {
+        "world material pair body contact spring force torque param on every camera light sphere ellipsoid "
+        "capsule cylinder halfspace print",
+        "box mesh hull prism tetrahedron sphere cylinder torus bezier loop ball pin slider universal planar "
+        "weld rod screw point_on_plane point_on_line"};
+    *out = 0;
+    for (int i = 0; i < COUNT_OF(ways); i++) {
+        const char *at = strstr(text, ways[i]), *end = at ? strchr(at + strlen(ways[i]), '\'') : NULL;
+        char name[32], buffer[32];
+        if (!end || (size_t)(end - at) - strlen(ways[i]) >= sizeof name) continue;
+        at += strlen(ways[i]);
+        snprintf(name, sizeof name, "%.*s", (int)(end - at), at);
+        const char *nearest = table_nearest(name, words[i], buffer, sizeof buffer);
+        if (nearest) snprintf(out, size, "; did you mean `%s`?", nearest);
+    }
+}
+
 /* Splits Lua's `name:line: message`. */
 static abut_status report(abut_scene *scene, int code, abut_error *error) {
     const char *text = lua_tostring(scene->lua, -1);
@@ -100,6 +130,8 @@ static abut_status report(abut_scene *scene, int code, abut_error *error) {
         return fail_at(error, ABUT_INVALID, scene->name, scene->memory_line,
                        "the scene needs more memory than it may have; make it smaller");
     if (!text) text = "the scene raised an error that is not text; use error(\"message\")";
+    char meant[64];
+    find_meant(text, meant, sizeof meant);
     /* Lua shortens long names in its own messages, scene_raise does not */
     size_t lengths[2] = {strlen(scene->name), strlen(scene->name)};
     if (lengths[1] > LUA_IDSIZE - 1) lengths[1] = LUA_IDSIZE - 1;
@@ -110,7 +142,7 @@ static abut_status report(abut_scene *scene, int code, abut_error *error) {
         line = (int)strtol(text + lengths[i] + 1, &end, 10);
         if (*end == ':') text = end + 1 + (end[1] == ' ');
     }
-    return fail_at(error, ABUT_INVALID, scene->name, line, "%s", text);
+    return fail_at(error, ABUT_INVALID, scene->name, line, "%s%s", text, meant);
 }
 
 abut_status scene_call(abut_scene *scene, int arguments, int results, abut_error *error) {
@@ -173,6 +205,7 @@ static void open_libraries(lua_State *L, uint64_t seed) {
     lua_pushnil(L);
     lua_setfield(L, -2, "dump");
     scene_guard_libraries(L);
+    scene_register_patterns(L);
     lua_getglobal(L, "math"); /* the same numbers on every run */
     lua_getfield(L, -1, "randomseed");
     lua_pushinteger(L, (lua_Integer)seed);

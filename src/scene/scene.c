@@ -20,7 +20,7 @@ static abut_status begin(abut_scene *scene, const char *text, size_t size, const
     scene->world = abut_default_world();
     scene->unit = 1;
     scene->lua_limit = options && options->memory ? options->memory : (size_t)1 << 30;
-    scene->instructions_left = options && options->instructions ? options->instructions : 1000000000;
+    scene->instructions_left = options && options->instructions ? options->instructions : SCENE_INSTRUCTIONS;
     scene->set = options ? options->set : NULL;
     scene->name = scene_copy(scene, name);
     scene->folder = folder ? scene_copy(scene, folder) : folder_of(scene, name);

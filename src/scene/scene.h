@@ -3,6 +3,7 @@
  *   sandbox.c   the Lua state: bounded memory and instructions, libraries without a way out, errors with
  * place table.c     reading a table: positional and named values, unknown keys with the nearest known one
  *   guards.c    functions of Lua's libraries that the sandbox bounds
+ *   patterns.c  string.find and its kin, counted step by step
  *   shapes.c    solid.*, sphere, ellipsoid, capsule, cylinder, halfspace
  *   surfaces.c  surface.bezier, surface.loop, contact
  *   world.c     world, material, pair, body
@@ -80,9 +81,17 @@ struct abut_scene {
     bool has_failed;
 };
 
-/* Instructions of a function that the run calls, and what a call of the language counts for: it takes memory
- * outside Lua, about a kilobyte, so that a million of them is all a scene may make. */
-enum { SCENE_CALL_INSTRUCTIONS = 10000000, SCENE_CALL_COST = 1000 };
+/* Instructions of a scene, of the order of a second; of a function that the run calls; and what a call of the
+ * language counts for: it takes memory outside Lua, about a kilobyte, so that a million of them is all a
+ * scene may make.  An error that is caught unwinds the stack, and memory must be filled: so many bytes an
+ * instruction. */
+enum {
+    SCENE_INSTRUCTIONS = 200000000,
+    SCENE_CALL_INSTRUCTIONS = 10000000,
+    SCENE_CALL_COST = 200,
+    SCENE_CATCH_COST = 100,
+    SCENE_BYTES = 64
+};
 
 /* ---- sandbox.c */
 abut_scene *scene_of(lua_State *L);
@@ -104,8 +113,9 @@ bool scene_time_function(void *user, double time, double *out, int count);
 /* Keeps the function on top of the stack (and pops it); `scale`: of the number or the position it returns. */
 scene_function *scene_keep_function(lua_State *L, const char *what, double scale);
 
-/* ---- guards.c */
+/* ---- guards.c, patterns.c */
 void scene_guard_libraries(lua_State *L);
+void scene_register_patterns(lua_State *L);
 
 /* ---- table.c */
 typedef struct table {

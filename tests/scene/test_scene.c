@@ -9,7 +9,7 @@
 /* Small bounds, so that what runs for ever ends soon. */
 static abut_scene *load(const char *text, abut_error *error) {
     abut_scene *scene = NULL;
-    abut_scene_options options = {.instructions = 30000000, .memory = (size_t)1 << 28};
+    abut_scene_options options = {.instructions = 15000000, .memory = (size_t)1 << 28};
     *error = (abut_error){0};
     abut_scene_read(NULL, text, strlen(text), "test.lua", ".", &options, &scene, error);
     return scene;
@@ -108,6 +108,9 @@ static void parameters_are_set_from_outside(void **state) {
 
 static void mistakes_get_place_and_remedy(void **state) {
     (void)state;
+    refused("world {}\nbdy { shape = sphere {1} }", 2, "bdy", "did you mean `body`?");
+    refused("hinge.pn {}", 1, "pn", "did you mean `pin`?");
+    refused("every(1e-9, print)", 1, "every", "short");
     refused("body { shape = sphere {1},\n  postion = {0, 0, 0} }", 2, "postion", "position");
     refused("\nworld { gravty = {0, 0, 1} }", 2, "gravty", "gravity");
     refused("body { shape = sphere {-1} }", 1, "radius", "positive");
@@ -169,8 +172,53 @@ static void nothing_runs_for_ever(void **state) {
             "longer", "");
     refused("local x = 1\nx = ('x'):rep(1e18)", 2, "too large", "");
     refused("while true do sphere {1} end", 1, "instructions", "");
+    refused("while true do pcall(error) end", 1, "instructions", "");
+    refused("local s = ('x'):rep(1e7)\nwhile true do local t = s .. 'y' end", 2, "instructions", "");
+    refused("local t = setmetatable({}, {__index = function() return 'x' end})\ntable.concat(t, '', 1, 1e9)",
+            2, "table.concat", "");
+    /* patterns with 2^30 and n^k ways to fail, and one of n^2 with a long n */
+    refused("local s = ('a'):rep(30)\ns:find(('a?'):rep(30) .. s .. 'b')", 2, "instructions", "");
+    refused("local s = ('a'):rep(2000)\ns:match('(a*)(a*)(a*)(a*)b')", 2, "instructions", "");
+    refused("local s = ('a'):rep(1e6)\nfor w in s:gmatch('.-b') do end", 2, "instructions", "");
+    refused("local s = ('a'):rep(1e6)\ns:gsub('a-b', '')", 2, "instructions", "");
     refused("while true do body { shape = sphere {1} } end", 1, "instructions", "");
     refused("body { shape = solid.sphere {1, 4096, 4096} }", 1, "facets", "");
+}
+
+/* Patterns as the reference manual of Lua has them: the answers are its examples, and what follows from its
+ * words. */
+static void patterns_mean_what_the_manual_says(void **state) {
+    (void)state;
+    abut_error error;
+    abut_scene *scene = load(
+        "local function is(...) local t, n = {...}, select('#', ...) // 2\n"
+        "  for i = 1, n do assert(t[i] == t[n + i], tostring(t[i])) end end\n"
+        "is(('hello world'):find('o w'), 5) is(select(2, ('hello world'):find('o w')), 7)\n"
+        "is(('key = value'):match('^(%w+)%s*=%s*(%w+)$'), 'key')\n"
+        "is(select(2, ('key = value'):match('^(%w+)%s*=%s*(%w+)$')), 'value')\n"
+        "is(('a.b'):find('.', 1, true), 2) is(('a.b'):find('%.'), 2) is(('abc'):find('b', -1), nil)\n"
+        "is(('flaaap'):match('()aa()'), 3) is(select(2, ('flaaap'):match('()aa()')), 5)\n"
+        "is(('THE (quick) fox'):find('%((%a+)%)'), 5) is(('f(a(b)c)d'):match('%b()'), '(a(b)c)')\n"
+        "is(('THE quick'):gsub('%f[%a]%a+', 'x'), 'x x') is(('hello'):match('(l)%1'), 'l')\n"
+        "is(('x]y-z'):match('[]-]'), ']') is(('a^b'):match('[b^]'), '^') is(('7up'):match('[^%d]+'), 'up')\n"
+        "is(('aXb'):match('%u'), 'X') is(('aaa'):match('a-$'), 'aaa') is(('aaa'):match('^a-'), '')\n"
+        "is(('hello world'):gsub('(%w+)', '%1 %1'), 'hello hello world world')\n"
+        "is(('hello'):gsub('', '-'), '-h-e-l-l-o-') is(select(2, ('hello'):gsub('', '-')), 6)\n"
+        "is(('hello world'):gsub('%w+', '%0 %0', 1), 'hello hello world')\n"
+        "is(('$name is $x'):gsub('%$(%w+)', {name = 'lua'}), 'lua is $x')\n"
+        "is(('4+5'):gsub('%d', function(d) return d * 2 end), '8+10')\n"
+        "local t = {} for k, v in ('a=1, b=2'):gmatch('(%w+)=(%w+)') do t[#t + 1] = k .. v end\n"
+        "is(table.concat(t, ' '), 'a1 b2')\n"
+        "local n = 0 for w in ('one two'):gmatch('%a*') do n = n + 1 end is(n, 2)\n"
+        "for _, bad in ipairs {'[a', '%', '(a', 'a)', '%1', '%b(', '%fa', '[%'} do\n"
+        "  assert(not pcall(string.find, 'a(', bad), bad) end\n"
+        "assert(not pcall(string.gsub, 'a', 'a', '%2') and not pcall(string.gsub, 'a', 'a', '%'))\n"
+        "assert(not pcall(string.gsub, 'a', 'a', function() return {} end))\n"
+        "assert(not pcall(string.find, ('a'):rep(300), ('a?'):rep(300)))\n"
+        "body { shape = sphere {1} }\n",
+        &error);
+    if (!scene) fail_msg("%d: %s", error.line, error.message);
+    abut_scene_free(scene);
 }
 
 /* And what a scene may do all the same: these are as in any Lua. */
@@ -302,6 +350,7 @@ int main(void) {
         cmocka_unit_test(mistakes_get_place_and_remedy),
         cmocka_unit_test(the_sandbox_holds),
         cmocka_unit_test(nothing_runs_for_ever),
+        cmocka_unit_test(patterns_mean_what_the_manual_says),
         cmocka_unit_test(guarded_functions_do_their_work),
         cmocka_unit_test(errors_of_the_model_have_lines),
         cmocka_unit_test(long_file_names_keep_their_lines),
