@@ -257,6 +257,7 @@ struct live_work {
     double dt, h;          /* of the last step and its sub-steps */
     double waits;          /* seconds: the run is so far ahead of its bodies (live_advance) */
     int substeps, substep; /* how many, and which one is under way */
+    int impact_step;       /* the same while impacts are looked for */
 
     /* bodies; arrays of slots */
     int bodies, slots;
@@ -426,7 +427,7 @@ live_kernels live_choose_kernels(bool scalar);
 live_kernels live_kernels_avx2(void);
 abut_status live_shapes_create(live *w, abut_error *error);
 void live_shapes_free(live *w);
-void live_impacts(live *w);
+void live_impacts(live *w, int substep);
 int live_hinge_rows(live *w, int number, live_hinge_row out[LIVE_HINGE_ROWS]);
 bool live_find_hinges(live *w);
 void live_note_hinges(live *w, const live_hinge_row *rows, int64_t total);

@@ -1,8 +1,9 @@
 /* Events of the live clock, one for each pair and step:
  *
  *   contact-made, contact-lost   the pair pushes, and did not in the last step; or the other way round
- *   slip, stick                  friction gives way at a contact of the pair, or holds at all of them again
- *   limit                        a hinge begins to push against a limit
+ *   contact-changed              it goes on pushing, but touches in a point, along a line or over an area,
+ * and did so in another of these ways before slip, stick                  friction gives way at a contact of
+ * the pair, or holds at all of them again limit                        a hinge begins to push against a limit
  *   hinge-broken                 it carried more than it can
  *
  * A visit of the solver finds the load after the friction, so that friction is within its cone at times while
@@ -26,15 +27,25 @@ typedef struct touched {
 /* All contacts of one pair in a list. */
 typedef struct pair_mark {
     int64_t count;
+    int dimension; /* of what touches: 0 points, 1 lines, 2 areas */
     bool pressed, slips;
 } pair_mark;
 
-static pair_mark mark_pair(const live_contact_array *list, int64_t first) {
+/* Points within a quarter of the reach touch: what trembles at rest stays within that. */
+static int dimension_of(const live *w, const live_contact *c) {
+    int touching = 0;
+    for (int i = 0; i < c->count; i++) touching += c->points[i].gap <= 0.25 * w->reach;
+    return touching > 2 ? 2 : touching > 0 ? touching - 1 : 0;
+}
+
+static pair_mark mark_pair(const live *w, const live_contact_array *list, int64_t first) {
     const live_contact *c = &list->data[first];
     pair_mark m = {0};
     for (; first + m.count < list->count && c[m.count].a == c->a && c[m.count].b == c->b; m.count++) {
         m.pressed |= (c[m.count].flags & LIVE_TOUCHING) != 0;
         m.slips |= (c[m.count].flags & LIVE_TOLD_SLIP) != 0;
+        int dimension = c[m.count].flags & LIVE_TOUCHING ? dimension_of(w, &c[m.count]) : 0;
+        if (dimension > m.dimension) m.dimension = dimension;
     }
     return m;
 }
@@ -101,12 +112,14 @@ static abut_status tell_contacts(live *w, abut_error *error) {
         const live_contact *now = i < w->contacts.count ? &w->contacts.data[i] : NULL;
         const live_contact *old = k < w->next.count ? &w->next.data[k] : NULL;
         int order = !now ? 1 : !old ? -1 : now->a != old->a ? now->a - old->a : now->b - old->b;
-        pair_mark is = order <= 0 ? mark_pair(&w->contacts, i) : (pair_mark){0};
-        pair_mark was = order >= 0 ? mark_pair(&w->next, k) : (pair_mark){0};
+        pair_mark is = order <= 0 ? mark_pair(w, &w->contacts, i) : (pair_mark){0};
+        pair_mark was = order >= 0 ? mark_pair(w, &w->next, k) : (pair_mark){0};
         i += is.count, k += was.count;
         if (is.pressed && !was.pressed) status = tell(w, now, is.count, ABUT_EVENT_CONTACT_MADE, error);
         if (was.pressed && !is.pressed) status = tell(w, old, was.count, ABUT_EVENT_CONTACT_LOST, error);
-        if (was.pressed && is.pressed && was.slips != is.slips)
+        if (was.pressed && is.pressed && was.dimension != is.dimension)
+            status = tell(w, now, is.count, ABUT_EVENT_CONTACT_CHANGED, error);
+        if (status == ABUT_OK && was.pressed && is.pressed && was.slips != is.slips)
             status = tell(w, now, is.count, is.slips ? ABUT_EVENT_SLIP : ABUT_EVENT_STICK, error);
     }
     return status;

@@ -76,13 +76,32 @@ static vec3 friction_impulse(const live *w, const live_contact *c, vec3 ra, vec3
     return vec3_scale(along, k > 0 ? fmin(speed / k, mu * p) : 0);
 }
 
-static void note_impact(live *w, const live_contact *c, vec3 at, vec3 impulse) {
-    abut_event e = {.time = w->run->state->time,
+/* Kinetic energy of a body that moves by forces, which have acted on it until the time t of the sub-step. */
+static double energy_of(const live *w, int slot, spatial v, double t) {
+    if (!w->movable[slot]) return 0;
+    const body_inertia *body = &w->body[slot - 1].inertia;
+    motion m = w->motions[slot - 1];
+    m.velocity = v;
+    m.velocity.linear = vec3_axpy(v.linear, t * body->inverse_mass, w->wrenches[slot - 1].linear);
+    return body_kinetic_energy(body, &m);
+}
+
+/* t after the start of the sub-step; the list of events stays in order, though of several impacts in a
+ * sub-step the fastest comes first. */
+static void note_impact(live *w, const live_contact *c, double t, const spatial before[2], vec3 at,
+                        vec3 impulse) {
+    const abut_event *last = w->run->events.count > 0 ? &w->run->events.data[w->run->events.count - 1] : NULL;
+    double time = w->run->state->time + w->impact_step * w->h + t;
+    int a = c->a + 1, b = c->b + 1;
+    abut_event e = {.time = last ? fmax(time, last->time) : time,
                     .kind = ABUT_EVENT_IMPACT,
                     .body = {c->a, c->b},
+                    .entity = {live_entity(c, 0), live_entity(c, 1)},
                     .point = at,
                     .normal = c->normal,
                     .impulse = impulse,
+                    .energy_before = energy_of(w, a, before[0], t) + energy_of(w, b, before[1], t),
+                    .energy_after = energy_of(w, a, velocity(w, a), t) + energy_of(w, b, velocity(w, b), t),
                     .count = 1};
     if (live_emit(w, e, &w->error) != ABUT_OK) w->status = w->error.status;
 }
@@ -171,7 +190,7 @@ static void collide(live *w, const live_contact *seen) {
         sum = vec3_add(sum, f);
     }
     take_back(w, c->a + 1, before[0], t), take_back(w, c->b + 1, before[1], t);
-    note_impact(w, c, at, sum);
+    note_impact(w, c, t, before, at, sum);
 }
 
 /* Contacts with restitution and points, for the step. */
@@ -217,7 +236,9 @@ static void collide_in_rounds(live *w) {
     }
 }
 
-void live_impacts(live *w) {
+/* In the sub-step of that number. */
+void live_impacts(live *w, int substep) {
+    w->impact_step = substep;
     if (w->bouncing.count <= FEW)
         collide_in_order(w);
     else

@@ -219,7 +219,7 @@ static bool list_stages(live *w) {
     int hinges = (int)w->loose_hinges.count, direct = w->times.direct_islands;
     for (int s = 0; s < w->substeps && fine; s++) {
         if (s > 0) fine = fine && add_stage(w, REFRESH, 0, (int)w->batch_count, LIVE_BLOCK);
-        fine = fine && add_stage(w, IMPACTS, 0, w->bouncing.count > 0 || w->model->spring_count > 0, 1);
+        fine = fine && add_stage(w, IMPACTS, s, w->bouncing.count > 0 || w->model->spring_count > 0, 1);
         fine = fine && add_stage(w, s == 0 ? FIRST_VELOCITIES : VELOCITIES, 0, w->slots, LIVE_BODY_BLOCK);
         if (s == 0) fine = fine && add_colors(w, WARM);
         fine = fine && add_stage(w, HINGES, 0, hinges > 0, 1) && add_stage(w, DIRECT, 0, direct > 0, 1);
@@ -232,7 +232,7 @@ static bool list_stages(live *w) {
 
 static void run_stage(live *w, const live_stage *s, int first, int end) {
     switch (s->kind) {
-    case IMPACTS: live_springs(w), live_impacts(w); break;
+    case IMPACTS: live_springs(w), live_impacts(w, first); break;
     case REFRESH: live_refresh(w, first, end); break;
     case HINGES: live_hinges_begin(w), live_hinges_solve(w, false); break;
     case RELAX_HINGES: live_hinges_solve(w, true); break;

@@ -25,6 +25,7 @@ typedef struct trial {
     abut_sim *run;
     abut_live_options options;
     int64_t events[ABUT_EVENT_KINDS];
+    abut_event first[ABUT_EVENT_KINDS]; /* of each kind */
 } trial;
 
 static inline void begin(trial *t) {
@@ -50,7 +51,7 @@ static inline void add_floor(trial *t) {
 
 static inline bool count_event(void *user, const abut_event *e) {
     trial *t = user;
-    t->events[e->kind]++;
+    if (t->events[e->kind]++ == 0) t->first[e->kind] = *e;
     return true;
 }
 
