@@ -29,7 +29,7 @@ static json_t *run_json(const abut_run *run) {
     json_t *points = json_array();
     for (int i = 0; i < run->point_count; i++) json_array_append_new(points, cli_json_vec3(run->points[i]));
     json_t *object = json_pack("{s:s}", "kind", abut_place_kind_name(run->place.kind));
-    if (run->place.id >= 0) json_object_set_new(object, "id", json_integer(run->place.id));
+    json_object_set_new(object, "id", run->place.id >= 0 ? json_integer(run->place.id) : json_null());
     json_object_set_new(object, "points", points);
     return object;
 }
