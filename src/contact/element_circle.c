@@ -50,9 +50,11 @@ static bool between_curves(const curve *a, double r, const curve *b, vec3 outwar
     return true;
 }
 
-/* Of the places found, the one of the branch: they are numbered along `order`. */
+/* Of the places found, the one of the branch: they are numbered along `order`.  The only one is that of both:
+ * where another appears or vanishes beside it the numbers may change, but one of the branches goes on with
+ * it, and its gap is a continuous function of time. */
 static const circle_place *choose(const circle_place found[2], int count, int branch, vec3 order) {
-    if (count < 2) return branch == 0 && count == 1 ? &found[0] : NULL;
+    if (count < 2) return count == 1 ? &found[0] : NULL;
     bool turned = vec3_dot(order, found[0].x) > vec3_dot(order, found[1].x);
     return &found[turned ? 1 - branch : branch];
 }

@@ -209,6 +209,34 @@ static void a_standing_cylinder_spins_down(void **state) {
     finish(&t);
 }
 
+/* A thin disc flies against another, and their rims meet while a second minimum of the distance between them
+ * appears: whatever the frames, which end steps, the impacts are the same, and nothing overlaps. */
+static void rims_meet_while_their_places_change_number(void **state) {
+    (void)state;
+    const char *frames[2] = {"1/30", "1/2000"};
+    double times[2];
+    for (int k = 0; k < 2; k++) {
+        char text[800];
+        trial t;
+        snprintf(
+            text, sizeof text,
+            "world { gravity = {0, 0, 0}, frame = %s }\n"
+            "body { shape = cylinder {0.2, 0.02}, rotation = {2.9948330196384028, -0.0900766685925243, "
+            "-0.4972133724880708, 0.04536157603466414}, fixed = true }\n"
+            "body { shape = cylinder {0.3, 0.01}, mass = 1, position = {-1.1266, 0.1034, -0.9849}, "
+            "rotation = {2.680874605626738, -0.685502152312735, 0.3689234914545821, -0.727090921166695}, "
+            "velocity = {5.121, -0.191, 4.023}, spin = {0.398, 4.913, -2.9} }",
+            frames[k]);
+        start(&t, text);
+        advance(&t, 0.3);
+        const abut_event *second = nth(&t, ABUT_EVENT_IMPACT, 1);
+        assert_non_null(second);
+        times[k] = second->time;
+        finish(&t);
+    }
+    close_to(times[0], times[1], 1e-8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cylinder_tips_at_its_angle_whichever_way),
@@ -218,6 +246,7 @@ int main(void) {
         cmocka_unit_test(a_cylinder_falls_when_its_centre_is_beyond_the_edge),
         cmocka_unit_test(a_standing_cylinder_slides_to_rest),
         cmocka_unit_test(a_standing_cylinder_spins_down),
+        cmocka_unit_test(rims_meet_while_their_places_change_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
