@@ -71,7 +71,6 @@ typedef struct exact_near {
     double join_gap;  /* at which a pair that stays at zero counts as joined, */
     bool join_beside; /* whether or not its features face each other then */
 } exact_near;
-typedef ARRAY(exact_near) exact_near_array;
 
 /* The beginning of slip at a place, for the step at work (exact_onset.c). */
 typedef struct exact_onset {
@@ -157,12 +156,11 @@ typedef struct exact {
     bool timed; /* something in the group is a function of time: it cannot rest */
     bool has_motor;
 
-    exact_near_array nears;
-    exact_near_array spare_nears; /* where they are collected next time */
-    double near_until;            /* the near pairs hold to this time */
-    double counted;               /* what the pairs of bodies moved is counted to this time */
-    exact_near appeared;          /* the last place that appeared within a step (sim/rolling_appear.c): */
-    bool has_appeared;            /* a search may miss it */
+    ARRAY(exact_near) nears;
+    double near_until;   /* the near pairs hold to this time */
+    double counted;      /* what the pairs of bodies moved is counted to this time */
+    exact_near appeared; /* the last place that appeared within a step (sim/rolling_appear.c): */
+    bool has_appeared;   /* a search may miss it */
     ARRAY(exact_touch) touches;
     ARRAY(group_contact) contacts; /* parallel to touches */
     ARRAY(exact_carried) carried;  /* since the last event */

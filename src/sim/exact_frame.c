@@ -167,7 +167,6 @@ void exact_free(exact *x) {
     const abut_context *context = &x->run->context;
     for (int i = 0; i < x->count; i++) x->local_of[x->bodies[i]] = -1;
     array_free(context, &x->nears);
-    array_free(context, &x->spare_nears);
     array_free(context, &x->carried);
     array_free(context, &x->touches);
     array_free(context, &x->contacts);
