@@ -7,7 +7,8 @@ gives the same hash twice.
 Loop surfaces of cages (eggs, bowls, marbles, oloids, a table with four feet, lumps), Bezier patches, ellipsoids,
 spheres; friction 0 to 1, restitution 0 to 0.8.  The promises are the audit's: no overlap beyond epsilon, energy and
 momentum balanced.  SEEDS are nine in a row, what a build has time for (`make soak` runs many),
-and three that overlapped where a time step refused to push a place out.  FIRST and COUNT try others.
+and three that overlapped where a time step refused to push a place out.  FIRST and COUNT try others; bodies that happen to overlap
+where they are put are refused by the command, and left out.
 """
 import json
 import math
@@ -163,7 +164,7 @@ def run(abut, path):
 def main():
     abut = sys.argv[1]
     seeds = range(int(sys.argv[2]), int(sys.argv[2]) + int(sys.argv[3])) if len(sys.argv) > 3 else SEEDS
-    failed = 0
+    failed = left_out = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         cages(folder)
@@ -171,10 +172,12 @@ def main():
             path = folder / f"smooth{seed}.lua"
             path.write_text(scene(seed))
             first, second = run(abut, path), run(abut, path)
-            if first[0] != 0 or first != second:
+            if first[0] == 2 and first == second and "overlaps at the start" in first[1]:
+                left_out += 1
+            elif first[0] != 0 or first != second:
                 failed += 1
                 print(f"seed {seed}: exit {first[0]}: {first[1]}" if first == second else f"seed {seed}: {first}, then {second}", flush=True)
-    print(f"{len(seeds)} scenes, {failed} failed")
+    print(f"{len(seeds) - left_out} scenes, {failed} failed" + (f", {left_out} left out" if left_out else ""))
     return 1 if failed else 0
 
 

@@ -290,6 +290,37 @@ static void a_place_is_found_from_any_start(void **state) {
     abut_surface_free(NULL, surface);
 }
 
+/* The place of a patch on a plane, held as a point of the body: where the patch was, at the height of that
+ * point wherever the body is, also where the patch has no place there.  Other pairs are left as they are. */
+static void a_place_is_held_as_a_point(void **state) {
+    (void)state;
+    abut_surface *surface = sphere_surface(1);
+    contact_shape ball = make((abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface}),
+                  floor = make((abut_shape){.kind = ABUT_SHAPE_HALFSPACE, .normal = {0, 0, 1}});
+    motion still = {.rotation = {1, 0, 0, 0}};
+    for (int i = 0; i < 100; i++) {
+        bool swapped = i % 2;
+        const contact_shape *a = swapped ? &floor : &ball, *b = swapped ? &ball : &floor;
+        motion m = anywhere(vec3_make(0, 0, 1.05)), later = anywhere(vec3_make(0.1, 0.2, 1.3));
+        near_pair pair;
+        contact_point p = nearest(a, swapped ? &still : &m, b, swapped ? &m : &still, &pair), q;
+        vec3 local = quat_unrotate(m.rotation, vec3_sub(vec3_make(p.at.x, p.at.y, p.gap), m.center));
+        assert_true(smooth_fix_place(&pair, a, b));
+        assert_false(smooth_is_pair(&pair));
+        assert_false(smooth_fix_place(&pair, a, b));
+        assert_true(
+            near_evaluate(&pair, a, swapped ? &still : &later, b, swapped ? &later : &still, 0, &q, NULL));
+        vec3 at = vec3_add(later.center, quat_rotate(later.rotation, local));
+        close_to(q.gap, at.z, 1e-13);
+        close_vec(q.normal, vec3_make(0, 0, swapped ? -1 : 1), 0);
+    }
+    near_pair two = {.a = {.kind = ELEMENT_PATCH}, .b = {.kind = ELEMENT_PATCH}};
+    assert_false(smooth_fix_place(&two, &ball, &ball));
+    contact_shape_free(NULL, &ball);
+    contact_shape_free(NULL, &floor);
+    abut_surface_free(NULL, surface);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sphere_of_patches_is_a_sphere),
@@ -299,6 +330,7 @@ int main(void) {
         cmocka_unit_test(rates_are_those_of_finite_differences),
         cmocka_unit_test(a_sunk_bowl_is_found),
         cmocka_unit_test(a_place_is_found_from_any_start),
+        cmocka_unit_test(a_place_is_held_as_a_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,8 +198,65 @@ static void a_ball_goes_round_on_a_turntable(void **state) {
     abut_surface_free(NULL, surface);
 }
 
+/* A body of patches rocks without slip in a bowl of patches.  It stands on the pole of its axis h; there the
+ * radii of curvature are p (body) and R (bowl), and the body turns by k s where the contact goes s far, k =
+ * 1/p - 1/R.  So its centre of mass rises by (1/k - h) angle^2 / 2, it turns about the contact, and
+ *
+ *     w^2 = m g (1/k - h) / (I + m h^2)
+ *
+ * along each axis of its own (for a ball 5 g / (7 (R - r))).  An angle of 1e-4 changes that by 1e-7 at most.
+ */
+static void rock(vec3 body_axes, vec3 bowl_axes, bool along_y) {
+    const double mass = 0.8, h = body_axes.z, rate = 2e-4;
+    abut_quadric bowl_shape = abut_default_quadric(ABUT_PATCH_PARABOLOID);
+    bowl_shape.axes = (mat3){{bowl_axes.x, 0, 0}, {0, bowl_axes.y, 0}, {0, 0, bowl_axes.z}};
+    abut_surface *surface = make_quadric(body_axes), *bowl = NULL;
+    if (abut_surface_quadric(NULL, &bowl_shape, &bowl, NULL) != ABUT_OK) fail_msg("no bowl");
+    abut_body_def bodies[2] = {abut_default_body(), abut_default_body()};
+    bodies[0].name = "bowl", bodies[0].fixed = true;
+    bodies[0].shape = (abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = bowl};
+    bodies[1].name = "body", bodies[1].mass = mass, bodies[1].has_inertia = bodies[1].has_center = true;
+    const double inertia[3] = {0.004, 0.003, 0.005};
+    for (int i = 0; i < 3; i++) bodies[1].inertia[i] = inertia[i];
+    bodies[1].shape = (abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surface};
+    bodies[1].position = (vec3){0, 0, h};
+    bodies[1].spin = along_y ? (vec3){-rate, 0, 0} : (vec3){0, rate, 0};
+    bodies[1].velocity = along_y ? (vec3){0, rate * h, 0} : (vec3){rate * h, 0, 0};
+    double a = along_y ? body_axes.y : body_axes.x, b = along_y ? bowl_axes.y : bowl_axes.x;
+    double k = h / (a * a) - 2 * bowl_axes.z / (b * b);
+    double w = sqrt(mass * g * (1 / k - h) / (inertia[along_y ? 0 : 1] + mass * h * h));
+    abut_model *model = make_model(bodies, 2, (abut_friction){1, 1, 0, 0});
+    abut_sim *sim = make_sim(model, NULL);
+    for (int quarter = 1; quarter <= 8; quarter++) {
+        advance(sim, quarter * 3.14159265358979323846 / 2 / w);
+        static const double cosines[4] = {1, 0, -1, 0}, sines[4] = {0, 1, 0, -1};
+        abut_motion m = abut_sim_motion(sim, 1);
+        double angle = rate / w, turned = along_y ? -2 * m.rotation.x : 2 * m.rotation.y;
+        close_to("rocking speed", along_y ? -m.spin.x : m.spin.y, rate * cosines[quarter % 4], 1e-6 * rate);
+        close_to("rocking angle", turned, angle * sines[quarter % 4], 1e-6 * angle);
+    }
+    assert_int_equal(abut_sim_event_count(sim, ABUT_EVENT_ROLLING_BEGINS), 1);
+    assert_int_equal(abut_sim_event_count(sim, ABUT_EVENT_ROLLING_ENDS), 0);
+    assert_true(abut_sim_audit(sim).promises_kept);
+    abut_sim_free(sim);
+    abut_model_free(model);
+    abut_surface_free(NULL, surface);
+    abut_surface_free(NULL, bowl);
+}
+
+static void a_body_rocks_in_a_bowl(void **state) {
+    (void)state;
+    for (int axis = 0; axis < 2; axis++) {
+        rock((vec3){0.1, 0.1, 0.1}, (vec3){1, 1, 1}, axis);       /* R = 0.5 */
+        rock((vec3){0.12, 0.1, 0.07}, (vec3){1, 0.8, 0.6}, axis); /* an ellipsoid in an elliptic bowl */
+        rock((vec3){0.1, 0.11, 0.13}, (vec3){0.55, 0.55, 1},
+             axis); /* one that stands only because of the bowl */
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slip_ends_when_it_must),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_body_rocks_in_a_bowl),
+                                       cmocka_unit_test(slip_ends_when_it_must),
                                        cmocka_unit_test(slip_of_a_ball_keeps_its_direction),
                                        cmocka_unit_test(a_ball_goes_round_on_a_turntable)};
     return cmocka_run_group_tests(tests, NULL, NULL);
