@@ -217,6 +217,52 @@ static int solve(const problem_file *p, abut_lcp_method method, answer *a) {
     return EXIT_DONE;
 }
 
+/* What A is: x.Ax >= 0 for all x (semidefinite), > 0 for x != 0 (definite: then the solution is unique, also
+ * where A is not symmetric). */
+typedef struct matrix_kind {
+    bool symmetric, semidefinite, definite;
+} matrix_kind;
+
+static bool is_symmetric(const double *a, int n) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (fabs(a[i * n + j] - a[j * n + i]) > 1e-12 * sqrt(fabs(a[i * n + i] * a[j * n + j])))
+                return false;
+    return true;
+}
+
+/* Takes row and column k out: A - a_k a_k' / a_kk. */
+static void eliminate(double *a, int n, int k) {
+    double pivot = a[k * n + k];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n && i != k && a[i * n + k] != 0; j++)
+            if (j != k) a[i * n + j] -= a[i * n + k] * a[k * n + j] / pivot;
+    for (int i = 0; i < n; i++) a[i * n + k] = a[k * n + i] = 0;
+}
+
+/* By Cholesky's factor of (A + A') / 2 with the largest pivots first; what is within rounding of zero counts
+ * as zero.  A large A, which would take minutes, counts as what the solver needs. */
+static matrix_kind kind_of(const problem_file *p) {
+    enum { LARGE = 2000 };
+    int n = p->size, rank = 0, best = 0;
+    double *a = n <= LARGE ? malloc(((size_t)n * (size_t)n + 1) * sizeof *a) : NULL, largest = 0;
+    if (!a) return (matrix_kind){true, true, false};
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) a[i * n + j] = 0.5 * (p->a[i * n + j] + p->a[j * n + i]);
+    for (int i = 0; i < n * n; i++) largest = fmax(largest, fabs(a[i]));
+    double zero = 1e-14 * n * largest;
+    for (; rank < n; rank++, eliminate(a, n, best)) {
+        best = 0;
+        for (int i = 1; i < n; i++)
+            if (a[i * n + i] > a[best * n + best]) best = i;
+        if (!(a[best * n + best] > zero)) break;
+    }
+    matrix_kind kind = {is_symmetric(p->a, n), true, rank == n};
+    for (int i = 0; i < n * n; i++) kind.semidefinite &= fabs(a[i]) <= zero; /* a_ij^2 <= a_ii a_jj */
+    free(a);
+    return kind;
+}
+
 static int find_method(const char *word, abut_lcp_method *method) {
     for (int m = 0; m < ABUT_LCP_METHOD_COUNT; m++)
         if (!word || strcmp(word, abut_lcp_method_name((abut_lcp_method)m)) == 0) {
@@ -243,7 +289,14 @@ int command_solve(int argc, char **argv) {
     problem_file file = {.path = call.positional[0]};
     answer a = {0};
     status = load(&file);
+    matrix_kind kind = status == EXIT_DONE ? kind_of(&file) : (matrix_kind){0};
+    bool plain = kind.symmetric && kind.semidefinite;
+    if (!solver && !plain) method = ABUT_LCP_LEMKE;
     if (status == EXIT_DONE) status = solve(&file, method, &a);
+    if (status == EXIT_DONE && !plain) { /* the solvers tell what is determined for such matrices only */
+        a.result.unique = kind.definite && a.result.status == ABUT_OK, a.groups = 0;
+        for (int i = 0; i < file.size; i++) a.determined[i] = a.result.unique, a.group[i] = -1;
+    }
     if (status == EXIT_DONE) {
         if (json)
             status = print_json(&file, &a, method);
