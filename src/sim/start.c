@@ -187,7 +187,10 @@ void start_checker_free(checker *c) {
         abut_index_free(c->context, c->ready.data[i].index);
         abut_hull_free(c->context, c->ready.data[i].hull);
     }
+    for (int64_t i = 0; i < c->surfaces.count; i++)
+        abut_surface_tree_free(c->context, c->surfaces.data[i].tree);
     array_free(c->context, &c->ready);
+    array_free(c->context, &c->surfaces);
 }
 
 /* A pair that may meet, and whose balls and boxes do (within epsilon).  *a is one that can move. */

@@ -15,10 +15,17 @@ typedef struct ready_solid {
     bool is_convex; /* valid with the hull */
 } ready_solid;
 
+/* And of a smooth surface. */
+typedef struct ready_surface {
+    const abut_surface *surface;
+    abut_surface_tree *tree;
+} ready_surface;
+
 typedef struct checker {
     const abut_model *model;
     const abut_context *context;
     ARRAY(ready_solid) ready;
+    ARRAY(ready_surface) surfaces;
     double epsilon;
     const motion *now; /* of all bodies; NULL: at the start */
     vec3 *shifts;      /* what each body has been pushed by so far; NULL: nothing */
@@ -55,8 +62,8 @@ abut_status run_find_overlap(abut_sim *run, const bool *moved, start_pair *pair,
                              abut_error *error);
 
 /* ---- audit_smooth.c */
-/* How deep the samples of a closed smooth surface reach into another body, if deeper than `least`, otherwise
- * 0; now is known. */
+/* How deep the samples of a closed smooth surface reach into another body, or places of two surfaces into
+ * each other, if deeper than `least`, otherwise 0; now is known. */
 abut_status audit_smooth_depth(checker *c, int surface, int other, double least, double *depth,
                                abut_error *error);
 

@@ -1,5 +1,6 @@
 /* The audit of a run: a body that is put into another behind the clock's back is found at the next look, with
  * its depth; what only touches is not; impacts balance momentum. */
+#include "abut/surface.h"
 #include "sim/run.h"
 #include "trial.h"
 
@@ -29,6 +30,46 @@ static void overlap_is_found(void **state) {
     finish(&t);
 }
 
+/* Balls and an ellipsoid of patches moved into each other: the depth is known.  Thin ones on each other,
+ * whose backs look at each other through both, do not overlap. */
+static void overlap_of_surfaces_is_found(void **state) {
+    (void)state;
+    enum { COUNT = 5 };
+    const vec3 axes[COUNT] = {{0.5, 0.5, 0.5}, {0.3, 0.3, 0.3}, {1, 1, 0.2}, {1, 1, 0.03}, {0.8, 0.8, 0.02}};
+    const vec3 places[COUNT] = {{0, 0, 0}, {0, 0.8, 0}, {0, 0, 0.7}, {5, 0, 0}, {5, 0, 0.05}};
+    abut_body_def bodies[COUNT];
+    abut_surface *surfaces[COUNT] = {NULL};
+    abut_error error = {0};
+    for (int i = 0; i < COUNT; i++) {
+        abut_quadric q = abut_default_quadric(ABUT_PATCH_SPHERE);
+        q.axes = (mat3){{axes[i].x, 0, 0}, {0, axes[i].y, 0}, {0, 0, axes[i].z}};
+        assert_int_equal(abut_surface_quadric(NULL, &q, &surfaces[i], &error), ABUT_OK);
+        bodies[i] = abut_default_body();
+        bodies[i].shape = (abut_shape){.kind = ABUT_SHAPE_SURFACE, .surface = surfaces[i]};
+        bodies[i].position = places[i];
+    }
+    abut_world_def world = abut_default_world();
+    world.bodies = bodies, world.body_count = COUNT, world.gravity = vec3_zero();
+    trial t = {0};
+    if (abut_model_create(NULL, &world, &t.model, &error) != ABUT_OK ||
+        abut_sim_create(NULL, t.model, NULL, &t.sim, &error) != ABUT_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(run_audit_overlap(t.sim, &error), ABUT_OK);
+    assert_true(abut_sim_audit(t.sim).promises_kept); /* all of them touch */
+    motion *at = run_motions(t.sim->state);
+    const double depths[] = {0.004, 0.01};
+    for (int i = 0; i < 2; i++) {
+        if (i == 0) at[1].center.y -= depths[i];
+        if (i == 1) at[2].center.z -= depths[i];
+        assert_int_equal(run_audit_overlap(t.sim, &error), ABUT_OK);
+        close_to(abut_sim_audit(t.sim).deepest_overlap, depths[i], 1e-9);
+        assert_false(abut_sim_audit(t.sim).promises_kept);
+    }
+    t.sim->state->deepest_overlap = 0;
+    finish(&t);
+    for (int i = 0; i < COUNT; i++) abut_surface_free(NULL, surfaces[i]);
+}
+
 /* Four bodies, hinged and free, with friction and without: the change of each is what its impulses say. */
 static void impacts_balance_momentum(void **state) {
     (void)state;
@@ -49,6 +90,7 @@ static void impacts_balance_momentum(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(overlap_is_found),
+                                       cmocka_unit_test(overlap_of_surfaces_is_found),
                                        cmocka_unit_test(impacts_balance_momentum)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
