@@ -75,11 +75,11 @@ int command_track(int argc, char **argv) {
     } else if (body < 0) {
         status = unknown_body(recording, name);
     } else {
-        printf("t,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,ax,ay,az,alphax,alphay,alphaz\n");
         abut_motion motion;
-        abut_status s = at_text ? abut_recording_motion(recording, body, at, &motion, &error)
-                                : print_frames(recording, body, &error);
+        abut_status s = at_text ? abut_recording_motion(recording, body, at, &motion, &error) : ABUT_OK;
+        if (s == ABUT_OK) printf("t,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,ax,ay,az,alphax,alphay,alphaz\n");
         if (s == ABUT_OK && at_text) print_row(at, &motion);
+        if (s == ABUT_OK && !at_text) s = print_frames(recording, body, &error);
         if (s != ABUT_OK) status = cli_error(&error);
     }
     abut_recording_close(recording);
