@@ -192,6 +192,7 @@ typedef struct exact {
     bool confused;        /* no modes of friction were found, or the storm is there */
     int64_t frame_steps;  /* of the exact clock in this frame */
     int cuts;             /* time steps in a row that were cut */
+    int halvings;         /* of time steps that left an overlap, in this frame */
     double deep; /* after a time step: how far features may have passed into each other unseen, metres */
 
     /* the only contact, in reduced coordinates (sim/rolling.h) */

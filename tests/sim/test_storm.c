@@ -250,6 +250,24 @@ static void a_wall_falls(void **state) {
     finish(&t);
 }
 
+/* A body that weighs 10^9 times the one below: doubles do not hold both the force between them and what it
+ * leaves for the light one.  Whatever becomes of them, time goes on, and an overlap is told. */
+static void a_load_beyond_doubles_comes_to_an_end(void **state) {
+    (void)state;
+    trial t;
+    start(&t, "world { frame = 1/60 }\nmaterial { friction = 0 }\n" FLOOR
+              "body { shape = solid.box {1, 1, 1}, position = {0, 0, 0.5}, mass = 1 }\n"
+              "body { shape = solid.box {1, 1, 1}, position = {0, 0, 1.5}, mass = 1e9 }");
+    advance(&t, 0.1);
+    double sunk = 1.5 - abut_sim_motion(t.sim, 2).center.z;
+    abut_audit audit = abut_sim_audit(t.sim);
+    assert_true(sunk < 0.5 * 9.81 * 0.1 * 0.1 + 1e-6); /* no faster than it falls */
+    assert_true(sunk < 1e-4 || (!audit.promises_kept && audit.deepest_overlap > 0.1 * sunk));
+    abut_sim_free(t.sim); /* finish() asks that the promises be kept */
+    abut_model_free(t.model);
+    abut_scene_free(t.scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_block_slides_or_stays),
                                        cmocka_unit_test(blocks_land_and_rest),
@@ -260,6 +278,7 @@ int main(void) {
                                        cmocka_unit_test(rings_stay_linked),
                                        cmocka_unit_test(fine_rings_stay_linked),
                                        cmocka_unit_test(a_struck_ball_meets_the_wall),
-                                       cmocka_unit_test(a_wall_falls)};
+                                       cmocka_unit_test(a_wall_falls),
+                                       cmocka_unit_test(a_load_beyond_doubles_comes_to_an_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
