@@ -10,6 +10,8 @@
 typedef struct candidate {
     int32_t i, j, sample_x, sample_y;
     double distance;
+    abut_surface_point at[2]; /* of two surfaces: the start on each */
+    bool closest[2];          /* which is not the sample, but a closest point */
 } candidate;
 
 typedef struct collector {
@@ -65,11 +67,11 @@ static bool is_beaten(const collector *c, const candidate *a) {
     double less = a->distance - 1e-12 * c->x->radius;
     int patch, other;
     for (int k = 0; k < 2; k++) {
-        int edge = c->x->smooth->samples[a->sample_x].edge[k];
+        int edge = a->closest[0] ? -1 : c->x->smooth->samples[a->sample_x].edge[k];
         if (edge >= 0 && abut_surface_neighbour(c->x->atlas, a->i, edge, &patch, &other) &&
             is_nearer(c, patch, a->j, less))
             return true;
-        edge = a->j >= 0 ? c->y->smooth->samples[a->sample_y].edge[k] : -1;
+        edge = a->j >= 0 && !a->closest[1] ? c->y->smooth->samples[a->sample_y].edge[k] : -1;
         if (edge >= 0 && abut_surface_neighbour(c->y->atlas, a->j, edge, &patch, &other) &&
             is_nearer(c, a->i, patch, less))
             return true;
@@ -99,10 +101,14 @@ static bool look_beyond(collector *c, const element *from) {
     return true;
 }
 
-static bool add_patch(collector *c, int32_t patch, const smooth_sample *start) {
-    element e = {
-        .kind = ELEMENT_PATCH, .p = vec3_neg(c->x->center), .patch = patch, .u = start->u, .v = start->v};
-    if (!(c->x->smooth->bounds[patch].least_curvature > 0) && c->e.kind != ELEMENT_PATCH &&
+static element patch_element(const contact_shape *s, abut_surface_point at) {
+    return (element){
+        .kind = ELEMENT_PATCH, .p = vec3_neg(s->center), .patch = at.patch, .u = at.u, .v = at.v};
+}
+
+static bool add_patch(collector *c, abut_surface_point start) {
+    element e = patch_element(c->x, start);
+    if (!(c->x->smooth->bounds[start.patch].least_curvature > 0) && c->e.kind != ELEMENT_PATCH &&
         !smooth_descend(c->x->atlas, &e, c->mx, &c->e, c->my))
         return true;
     return add_place(c, e) && (!c->born || c->e.kind == ELEMENT_PATCH || look_beyond(c, &e));
@@ -185,10 +191,13 @@ static bool visit_patch(void *user, int32_t patch) {
     double between = c->e.kind == ELEMENT_PLANE ? bounds->bulge : bounds->pitch;
     if (distance[best] > c->reach + offset_of(&c->e) + between) return true;
     if (bounds->flat && c->e.kind == ELEMENT_PLANE) return c->born || add_corners(c, patch);
-    if (!add_candidate(c, (candidate){patch, -1, first + best, 0, distance[best]})) return false;
+    if (!add_candidate(
+            c, (candidate){.i = patch, .j = -1, .sample_x = first + best, .distance = distance[best]}))
+        return false;
     for (int i = 0; i < count; i++)
         if (i != best && is_least(all->samples + first, distance, count, i, bounds->spacing) &&
-            !add_candidate(c, (candidate){patch, -1, first + i, 0, distance[i]}))
+            !add_candidate(c,
+                           (candidate){.i = patch, .j = -1, .sample_x = first + i, .distance = distance[i]}))
             return false;
     return true;
 }
@@ -210,13 +219,12 @@ static bool take_candidates(collector *c) {
     for (int64_t k = 0; k < c->candidates.count && fine; k++) {
         const candidate *b = &c->candidates.data[k];
         if (is_beaten(c, b) && !may_be_lower(c, b)) continue;
+        const smooth_sample *s = &c->x->smooth->samples[b->sample_x];
         if (b->j >= 0) {
-            const smooth_sample *t = &c->y->smooth->samples[b->sample_y];
-            c->e = (element){
-                .kind = ELEMENT_PATCH, .p = vec3_neg(c->y->center), .patch = b->j, .u = t->u, .v = t->v};
-            c->f = (contact_feature){FEATURE_SMOOTH, b->j};
+            c->e = patch_element(c->y, b->at[1]);
+            c->f = (contact_feature){FEATURE_SMOOTH, b->at[1].patch};
         }
-        fine = add_patch(c, b->i, &c->x->smooth->samples[b->sample_x]);
+        fine = add_patch(c, b->j >= 0 ? b->at[0] : (abut_surface_point){b->i, s->u, s->v});
     }
     c->candidates.count = 0;
     map64_free(c->context, &c->known);
@@ -323,6 +331,52 @@ static void nearest_of(const collector *c, const smooth_cluster *a, const smooth
     }
 }
 
+enum { TURNS = 3 };
+
+/* Samples that are far apart do not tell which part of a finer surface is near: all feet of a table are
+ * measured from one sample of a large bowl, and only the one beside it seems to be near.  So the start on the
+ * coarser surface (0: x, 1: y) becomes the closest point to the sample of the finer, that the nearest sample
+ * to this point, and so on; each turn is nearer. */
+static void come_closest(const collector *c, candidate *b, int coarse) {
+    const contact_shape *s = coarse == 0 ? c->x : c->y, *other = coarse == 0 ? c->y : c->x;
+    const motion *ms = coarse == 0 ? c->mx : c->my, *mo = coarse == 0 ? c->my : c->mx;
+    int32_t *sample = coarse == 0 ? &b->sample_y : &b->sample_x, patch = coarse == 0 ? b->j : b->i;
+    const smooth_sample *samples = other->smooth->samples;
+    pose p = {ms->center, ms->rotation}, po = {mo->center, mo->rotation}, s_in_other = pose_relative(p, po);
+    element e = patch_element(s, b->at[coarse]);
+    int32_t last = -1;
+    for (int turn = 0; turn < TURNS && *sample != last; turn++) {
+        element point = {.kind = ELEMENT_POINT, .p = samples[*sample].at};
+        abut_partials d;
+        if (!smooth_descend(s->atlas, &e, ms, &point, mo) ||
+            !abut_surface_evaluate(s->atlas, e.patch, e.u, e.v, 0, &d))
+            return;
+        vec3 at = pose_point(s_in_other, vec3_add(d.c, e.p));
+        last = *sample;
+        b->distance = vec3_distance(at, samples[last].at);
+        b->at[coarse] = (abut_surface_point){e.patch, e.u, e.v}, b->closest[coarse] = true;
+        for (int32_t i = other->smooth->first[patch]; i < other->smooth->first[patch + 1]; i++) {
+            double distance = vec3_distance(at, samples[i].at);
+            if (distance < b->distance) b->distance = distance, *sample = i;
+        }
+    }
+}
+
+/* The starts of a pair of patches, from its nearest samples. */
+static void put_starts(const collector *c, candidate *b) {
+    const smooth_samples *sx = c->x->smooth, *sy = c->y->smooth;
+    const smooth_sample *x = &sx->samples[b->sample_x], *y = &sy->samples[b->sample_y];
+    b->at[0] = (abut_surface_point){b->i, x->u, x->v}, b->at[1] = (abut_surface_point){b->j, y->u, y->v};
+    if (!smooth_can_appear(sx->least_curvature, sy->least_curvature)) return; /* there is one place only */
+    int coarse = sx->bounds[b->i].pitch >= sy->bounds[b->j].pitch ? 0 : 1;
+    come_closest(c, b, coarse);
+    x = &sx->samples[b->sample_x], y = &sy->samples[b->sample_y];
+    if (coarse == 0)
+        b->at[1] = (abut_surface_point){b->j, y->u, y->v};
+    else
+        b->at[0] = (abut_surface_point){b->i, x->u, x->v};
+}
+
 /* Starts from the nearest pair of samples, unless no point of the one comes closer to the other than reach.
  */
 static bool two_patches(void *user, int32_t i, int32_t j) {
@@ -336,7 +390,7 @@ static bool two_patches(void *user, int32_t i, int32_t j) {
     if (vec3_distance(pose_point(x_in_y, bx->center), by->center) > far + bx->radius + by->radius ||
         !can_face(bx, by, x_in_y))
         return true;
-    candidate best = {i, j, -1, -1, 0};
+    candidate best = {.i = i, .j = j, .sample_x = -1, .sample_y = -1};
     for (int32_t k = bx->first; k < bx->first + bx->count; k++) {
         const smooth_cluster *a = &sx->clusters.data[k];
         vec3 center = pose_point(x_in_y, a->center);
@@ -347,7 +401,9 @@ static bool two_patches(void *user, int32_t i, int32_t j) {
         }
     }
     best.distance = sqrt(least);
-    return best.sample_x < 0 || add_candidate(c, best);
+    if (best.sample_x < 0) return true;
+    put_starts(c, &best);
+    return add_candidate(c, best);
 }
 
 static bool collect_surfaces(collector *c) {
