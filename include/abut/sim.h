@@ -235,6 +235,10 @@ ABUT_API abut_status abut_sim_set_motions(abut_sim *run, int count, const int *b
 /* An impulse (N s) on the body at a point of the world. */
 ABUT_API abut_status abut_sim_strike(abut_sim *run, int body, abut_vec3 impulse, abut_vec3 at,
                                      abut_error *error);
+/* An event of the caller's own, of kind ABUT_EVENT_USER, at the present time: a grasp, a goal, a decision. It
+ * is counted, told to the hook and so recorded among the others.  Bodies (-1: none), entities, point, normal,
+ * impulse and energies are taken from `event`; the rest is set. */
+ABUT_API abut_status abut_sim_tell(abut_sim *run, const abut_event *event, abut_error *error);
 
 ABUT_API double abut_sim_time(const abut_sim *run);
 ABUT_API int abut_sim_bodies(const abut_sim *run);

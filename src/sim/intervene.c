@@ -6,7 +6,7 @@
  *             is found as at the start of a run
  *   sleep     who rested on the body, or beside it in its island, is awake
  *
- * Where a call fails, motions, contacts and books are as before. */
+ * It may also tell events of its own.  Where a call fails, motions, contacts and books are as before. */
 #include "sim/exact.h"
 #include "sim/live.h"
 #include "sim/start.h"
@@ -72,12 +72,9 @@ static abut_status renew_hinges(abut_sim *run, const bool *moved, abut_error *er
 
 /* ---- memory of contacts and rest */
 
-static abut_status tell_lost(abut_sim *run, int a, int b, abut_error *error) {
-    abut_event e = {.time = run->state->time,
-                    .kind = ABUT_EVENT_CONTACT_LOST,
-                    .body = {a, b},
-                    .count = 1,
-                    .sequence = run->state->sequence++};
+/* An event at the present time. */
+static abut_status tell(abut_sim *run, abut_event e, abut_error *error) {
+    e.time = run->state->time, e.sequence = run->state->sequence++, e.count = 1;
     run->state->events[e.kind]++;
     if (run->options.event && !run->options.event(run->options.user, &e))
         return fail(error, ABUT_CANCELLED, "stopped at t = %.9g", e.time);
@@ -93,7 +90,8 @@ static abut_status tell_lost_pairs(abut_sim *run, const bool *placed, abut_error
         bool due = t->made_at == 0 && (placed[t->a] || placed[t->b]);
         for (int k = 0; k < i && due; k++)
             due = touches[k].a != t->a || touches[k].b != t->b || touches[k].made_at != 0;
-        if (due) status = tell_lost(run, t->a, t->b, error);
+        if (due)
+            status = tell(run, (abut_event){.kind = ABUT_EVENT_CONTACT_LOST, .body = {t->a, t->b}}, error);
     }
     return status;
 }
@@ -209,4 +207,18 @@ abut_status abut_sim_strike(abut_sim *run, int body, abut_vec3 impulse, abut_vec
     to.velocity = vec3_axpy(to.velocity, 1 / inertia->mass, impulse);
     to.spin = vec3_add(to.spin, mat3_mul_vec(body_inverse_inertia(inertia, m->rotation), turn));
     return abut_sim_set_motions(run, 1, &body, &to, error);
+}
+
+abut_status abut_sim_tell(abut_sim *run, const abut_event *event, abut_error *error) {
+    for (int i = 0; i < 2; i++)
+        if (event->body[i] < -1 || event->body[i] >= run->model->body_count)
+            return fail(error, ABUT_INVALID,
+                        "there is no body %d; the run has bodies 0 to %d, and -1 is none", event->body[i],
+                        run->model->body_count - 1);
+    if (!vec3_is_finite(event->point) || !vec3_is_finite(event->normal) || !vec3_is_finite(event->impulse) ||
+        !isfinite(event->energy_before) || !isfinite(event->energy_after))
+        return fail(error, ABUT_INVALID, "a number of the event is not finite");
+    abut_event e = *event;
+    e.kind = ABUT_EVENT_USER;
+    return tell(run, e, error);
 }

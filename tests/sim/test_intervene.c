@@ -15,6 +15,7 @@ typedef struct world {
     abut_model *model;
     abut_sim *run;
     int events[ABUT_EVENT_KINDS];
+    abut_event last;
 } world;
 
 static const double G = 10;
@@ -37,6 +38,7 @@ static void begin(world *w, abut_mode mode, double restitution) {
 
 static bool count_event(void *user, const abut_event *e) {
     ((world *)user)->events[e->kind]++;
+    ((world *)user)->last = *e;
     return true;
 }
 
@@ -268,6 +270,33 @@ static void places_are_changed_and_bits_kept(void **state) {
     finish(&w, true);
 }
 
+/* Events of the caller come in order, with the present time, and are counted; wrong ones are refused. */
+static void events_of_ones_own(void **state) {
+    (void)state;
+    world w;
+    begin(&w, ABUT_EXACT, 0);
+    add(&w, "ball", abut_shape_sphere(0.1), 0, 0, 5);
+    start(&w);
+    advance(&w, 0.25);
+    abut_error error = {0};
+    abut_event e = {.kind = ABUT_EVENT_IMPACT, .body = {1, -1}, .point = {1, 2, 3}, .time = 99};
+    assert_int_equal(abut_sim_tell(w.run, &e, &error), ABUT_OK);
+    assert_int_equal(w.events[ABUT_EVENT_USER], 1);
+    assert_int_equal(w.events[ABUT_EVENT_IMPACT], 0);
+    assert_int_equal(abut_sim_event_count(w.run, ABUT_EVENT_USER), 1);
+    assert_near(w.last.time, 0.25, 0);
+    assert_near(w.last.point.y, 2, 0);
+    uint64_t sequence = w.last.sequence;
+    advance(&w, 1.5); /* it lands */
+    assert_true(w.events[ABUT_EVENT_IMPACT] > 0 && w.last.sequence > sequence);
+    e.body[1] = 2;
+    assert_int_equal(abut_sim_tell(w.run, &e, &error), ABUT_INVALID);
+    e.body[1] = -1, e.impulse.x = NAN;
+    assert_int_equal(abut_sim_tell(w.run, &e, &error), ABUT_INVALID);
+    assert_int_equal(w.events[ABUT_EVENT_USER], 1);
+    finish(&w, true);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flight_goes_on_from_the_new_velocity),
@@ -277,6 +306,7 @@ int main(void) {
         cmocka_unit_test(hinged_bodies),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(places_are_changed_and_bits_kept),
+        cmocka_unit_test(events_of_ones_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
