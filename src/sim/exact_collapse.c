@@ -24,12 +24,12 @@ static int64_t oldest_strike(const exact *x) {
     return x->strike_count > EXACT_STRIKES ? x->strike_count - EXACT_STRIKES : 0;
 }
 
-static bool same_pair(int a, int b, const near_pair *p, const exact_strike *s) {
-    return a == s->a && b == s->b && p->sign == s->sign && contact_feature_same(p->fa, s->fa) &&
-           contact_feature_same(p->fb, s->fb);
+/* A place as the strike there has it. */
+static exact_strike place_of(int a, int b, const near_pair *p) {
+    return (exact_strike){.a = a, .b = b, .sign = p->sign, .fa = p->fa, .fb = p->fb};
 }
 
-static bool same_strike(const exact_strike *s, const exact_strike *t) {
+static bool same_place(const exact_strike *s, const exact_strike *t) {
     return s->a == t->a && s->b == t->b && s->sign == t->sign && contact_feature_same(s->fa, t->fa) &&
            contact_feature_same(s->fb, t->fb);
 }
@@ -37,7 +37,7 @@ static bool same_strike(const exact_strike *s, const exact_strike *t) {
 /* The strike at the place of s before number `before`; -1: none is known. */
 static int64_t strike_before(exact *x, const exact_strike *s, int64_t before) {
     for (int64_t k = before - 1; k >= oldest_strike(x); k--)
-        if (same_strike(strike_at(x, k), s)) return k;
+        if (same_place(strike_at(x, k), s)) return k;
     return -1;
 }
 
@@ -49,7 +49,8 @@ static void note_strikes(exact *x) {
         const near_pair *p = &x->touches.data[i].pair;
         double speed = -exact_gap_rate(x, c->a, c->b, &c->point);
         if (!(speed > slow)) continue;
-        exact_strike s = {c->a, c->b, p->sign, p->fa, p->fb, x->time, speed};
+        exact_strike s = place_of(c->a, c->b, p);
+        s.time = x->time, s.speed = speed;
         int64_t last = strike_before(x, &s, x->strike_count);
         if (last < 0 || strike_at(x, last)->time < x->time) *strike_at(x, x->strike_count++) = s;
     }
@@ -75,8 +76,10 @@ static bool find_series(exact *x, int64_t number, series *out) {
 
 /* The touch at the place of a strike; -1: none. */
 static int64_t touch_of(const exact *x, const exact_strike *s) {
-    for (int64_t i = 0; i < x->contacts.count; i++)
-        if (same_pair(x->contacts.data[i].a, x->contacts.data[i].b, &x->touches.data[i].pair, s)) return i;
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        exact_strike t = place_of(x->contacts.data[i].a, x->contacts.data[i].b, &x->touches.data[i].pair);
+        if (same_place(&t, s)) return i;
+    }
     return -1;
 }
 
@@ -85,7 +88,8 @@ static exact_near *near_of(const exact *x, const exact_strike *s) {
     exact_near *best = NULL;
     for (int64_t i = 0; i < x->nears.count; i++) {
         exact_near *n = &x->nears.data[i];
-        if (n->known && same_pair(n->a, n->b, &n->pair, s) && (!best || n->gap < best->gap)) best = n;
+        exact_strike t = place_of(n->a, n->b, &n->pair);
+        if (n->known && same_place(&t, s) && (!best || n->gap < best->gap)) best = n;
     }
     return best;
 }
@@ -111,7 +115,7 @@ static bool can_sum(exact *x, const series *r) {
         exact_near *near;
         if (strike_before(x, s, k) < r->first) continue; /* once: it may have left for good */
         if (!stays(x, s, r->left, &near)) return false;
-        other = other || !same_strike(s, strike_at(x, r->first));
+        other = other || !same_place(s, strike_at(x, r->first));
     }
     return other;
 }
