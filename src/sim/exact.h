@@ -3,7 +3,8 @@
  *   exact_plan.c      swept boxes, pairs that may meet, groups and their members
  *   exact_frame.c     the frame: groups on threads, and undoing a frame whose bounds were too small
  *   exact_account.c   what the groups of a frame did, added up
- *   exact_loop.c      the loop of a group: touch, impact, choose, integrate, find the event, correct
+ *   exact_loop.c      the loop of a group: integrate, find the event, correct, settle
+ *   exact_settle.c    an instant: what touches, impacts, modes; events that are told
  *   exact_near.c      near pairs for a window of time
  *   exact_sleep.c     near pairs that cannot have met yet
  *   exact_touch.c     the touching set
@@ -98,6 +99,8 @@ typedef struct exact_touch {
     double made_at; /* bounces that were summed end then: contact-made is told at that time; 0: it was told */
     int bounces;    /* that the impact at work stands for; 0: one */
     bool fresh;     /* it did not touch before */
+    bool slips_on;  /* its slip is not ended early again: it went on when it was (exact_settle.c) */
+    int ended;      /* 1 + its number when its slip was ended early, at the event at work; 0: it was not */
 } exact_touch;
 
 /* A face contact that presses over its area, beside its group_face. */
@@ -295,6 +298,8 @@ double exact_within_reach(exact *x, double start, double reached);
 void exact_count_moved(exact *x, double h);
 /* Positions were corrected by these displacements. */
 void exact_count_shift(exact *x, const spatial *shift);
+/* Gap, place, normal and rate of a near pair at the placed state; false where it has none. */
+bool exact_know_near(const exact *x, exact_near *n, contact_point *p);
 /* The place of a near pair at the placed state; on smooth surfaces, over the borders of patches. */
 bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *faces);
 /* In epsilon: what touched and is deeper has changed sides. */
@@ -493,30 +498,33 @@ double exact_energy(const exact *x);
 double exact_impulse_work(const exact *x, const exact_impulses *j);
 double exact_impulse_loss(const exact *x, const exact_impulses *j, const twist *before, double *stopping);
 
-/* ---- exact_loop.c */
+/* ---- exact_settle.c */
 void exact_measure_speed(exact *x);
 /* Impacts until nothing that touches approaches. */
 abut_status exact_impacts(exact *x, abut_error *error);
-/* Whether anything moves faster than `slow`, or will for other reasons than forces. */
-bool exact_moves(const exact *x, double slow);
 /* Near pairs that say what a touch of the set says (the same place, the same normal) are marked, so that the
  * search for new contacts leaves them alone.  `evaluated`: gap, place and normal are those of the placed
  * state already (exact_update_touches), only the rates are not. */
 void exact_mark_touching(exact *x, bool evaluated);
-/* Gap, place, normal and rate of a near pair at the placed state; false where it has none. */
-bool exact_know_near(const exact *x, exact_near *n, contact_point *p);
-/* Keeps the dense output of the step for the recording. */
-abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error);
 bool exact_mark_pairs(exact *x, pair_marks *out); /* in the arena; false when memory is out */
-
+/* At an instant: the event, what touches, impacts, modes.  Emits how the contacts of each pair changed. */
+abut_status exact_settle(exact *x, bool start, exact_event e, abut_error *error);
 /* After a time step: what touches, and impacts that are faster than rest_speed. */
 abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error);
+/* Overlap at the end of a step, over all points that touch, and how well its contact problem was solved. */
+void exact_audit_overlap(exact *x);
 double exact_acceleration_limit(const exact *x); /* m/s^2: a smaller acceleration of a gap is rounding */
 /* A feature of a local body, as recordings and events have it. */
 abut_entity exact_entity(const exact *x, int local, contact_feature f);
 abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place);
 abut_status exact_emit(exact *x, abut_event e, abut_error *error);
 abut_status exact_emit_at(exact *x, abut_event e, double time, abut_error *error);
+
+/* ---- exact_loop.c */
+/* Whether anything moves faster than `slow`, or will for other reasons than forces. */
+bool exact_moves(const exact *x, double slow);
+/* Keeps the dense output of the step for the recording. */
+abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error);
 abut_status exact_start_integrator(exact *x, abut_error *error);
 /* Moves the group to x->end. */
 abut_status exact_advance(exact *x, abut_error *error);

@@ -1,321 +1,5 @@
-/* The loop of a group (DESIGN section 6): touch, impact, choose, integrate, find the event, correct, record.
- */
+/* The loop of a group (DESIGN section 6): integrate, find the event, correct, settle, record. */
 #include "sim/exact.h"
-
-enum { HOLD_ROUNDS = 6, IMPACT_ROUNDS = 64, CUT_ROUNDS = 16 };
-
-/* ---- events */
-
-abut_status exact_emit_at(exact *x, abut_event e, double time, abut_error *error) {
-    e.time = time;
-    if (e.count == 0) e.count = 1;
-    if (!array_push(&x->run->context, &x->account->events, e)) return fail_memory(error);
-    return ABUT_OK;
-}
-
-abut_status exact_emit(exact *x, abut_event e, abut_error *error) {
-    return exact_emit_at(x, e, x->time - x->late, error);
-}
-
-abut_entity exact_entity(const exact *x, int local, contact_feature f) {
-    static const abut_entity_kind kinds[] = {ABUT_ENTITY_VERTEX, ABUT_ENTITY_EDGE, ABUT_ENTITY_FACE,
-                                             ABUT_ENTITY_SMOOTH};
-    contact_feature named = contact_shape_named(&x->model->bodies[x->bodies[local]].shape, f);
-    return (abut_entity){kinds[named.kind], named.id};
-}
-
-abut_event exact_contact_event(const exact *x, abut_event_kind kind, int place) {
-    const group_contact *c = &x->contacts.data[place];
-    const near_pair *p = &x->touches.data[place].pair;
-    return (abut_event){.kind = kind,
-                        .body = {x->bodies[c->a], x->bodies[c->b]},
-                        .entity = {exact_entity(x, c->a, p->fa), exact_entity(x, c->b, p->fb)},
-                        .point = c->point.at,
-                        .normal = c->point.normal};
-}
-
-/* ---- scales */
-
-double exact_acceleration_limit(const exact *x) {
-    return 1e-7 * (vec3_length(x->model->world.gravity) + 1e-3 + x->speed * x->speed / x->model->size);
-}
-
-void exact_measure_speed(exact *x) {
-    x->speed = 0;
-    for (int i = 0; i < x->count; i++) {
-        double r = x->model->bodies[x->bodies[i]].shape.radius;
-        twist v = x->motions[i].velocity;
-        double spin = isfinite(r) ? vec3_length(v.angular) * r : 0;
-        x->speed = fmax(x->speed, vec3_length(v.linear) + spin);
-    }
-}
-
-/* ---- comparing the touching set before and after */
-
-bool exact_mark_pairs(exact *x, pair_marks *out) {
-    *out = (pair_marks){arena_alloc(x->arena, (size_t)x->contacts.count + 1, sizeof *out->items), 0};
-    if (!out->items) return false;
-    for (int64_t i = 0; i < x->contacts.count; i++) {
-        const group_contact *c = &x->contacts.data[i];
-        const near_pair *p = &x->touches.data[i].pair;
-        int k = 0;
-        while (k < out->count && (out->items[k].a != c->a || out->items[k].b != c->b)) k++;
-        if (k == out->count) out->items[out->count++] = (pair_mark){.a = c->a, .b = c->b, .first = (int)i};
-        /* a smooth surface is one feature, whichever of its patches the place is on */
-        int32_t ia = p->a.kind == ELEMENT_PATCH ? 0 : p->fa.id,
-                ib = p->b.kind == ELEMENT_PATCH ? 0 : p->fb.id;
-        uint64_t word =
-            ((uint64_t)p->fa.kind << 62) ^ ((uint64_t)ia << 32) ^ ((uint64_t)p->fb.kind << 30) ^ (uint64_t)ib;
-        out->items[k].features += hash64_mix(word);
-        out->items[k].slips |= c->mode == FRICTION_SLIP;
-        out->items[k].sticks |= c->mode == FRICTION_STICK;
-        out->items[k].told |= x->touches.data[i].made_at == 0;
-    }
-    return true;
-}
-
-static const pair_mark *find_mark(const pair_marks *marks, const pair_mark *m) {
-    for (int i = 0; i < marks->count; i++)
-        if (marks->items[i].a == m->a && marks->items[i].b == m->b) return &marks->items[i];
-    return NULL;
-}
-
-/* contact-lost needs the pair only: its touches are gone. */
-static abut_status emit_lost(exact *x, const pair_mark *m, abut_error *error) {
-    abut_event e = {.kind = ABUT_EVENT_CONTACT_LOST, .body = {x->bodies[m->a], x->bodies[m->b]}};
-    return exact_emit(x, e, error);
-}
-
-static abut_status emit_differences(exact *x, const pair_marks *before, bool at_start, abut_error *error) {
-    pair_marks after;
-    if (!exact_mark_pairs(x, &after)) return fail_memory(error);
-    abut_status status = ABUT_OK;
-    for (int i = 0; i < before->count && status == ABUT_OK; i++)
-        if (before->items[i].told && !find_mark(&after, &before->items[i]))
-            status = emit_lost(x, &before->items[i], error);
-    for (int i = 0; i < after.count && status == ABUT_OK; i++) {
-        const pair_mark *m = &after.items[i], *old = find_mark(before, m);
-        if (!m->told) continue;
-        if (!old || !old->told)
-            status = exact_emit(x, exact_contact_event(x, ABUT_EVENT_CONTACT_MADE, m->first), error);
-        else if (old->features != m->features)
-            status = exact_emit(x, exact_contact_event(x, ABUT_EVENT_CONTACT_CHANGED, m->first), error);
-        if (status != ABUT_OK || at_start) continue;
-        if (old && old->slips && !m->slips && m->sticks)
-            status = exact_emit(x, exact_contact_event(x, ABUT_EVENT_STICK, m->first), error);
-        else if (old && old->sticks && !old->slips && m->slips)
-            status = exact_emit(x, exact_contact_event(x, ABUT_EVENT_SLIP, m->first), error);
-    }
-    return status;
-}
-
-/* ---- settling the touching set at an instant */
-
-/* A flight that starts slower than this is none: the pair would be back within a fraction of the event
- * tolerance's reach of rounding, and an approach a thousand times faster is inelastic anyway. */
-static double separation_limit(const exact *x) {
-    return fmax(exact_approach_limit(x), 1e-3 * x->model->tolerance.rest_speed);
-}
-
-typedef enum separation {
-    FLIES_FAST,     /* it flies apart, and cannot turn out to be held once the forces are known */
-    FLIES,          /* it flies apart */
-    FLIES_OR_LEAVES /* or accelerates apart */
-} separation;
-
-/* Lets go of the contacts that separate so. */
-static abut_status drop(exact *x, separation how, abut_error *error) {
-    arena_mark mark = arena_save(x->arena);
-    bool *kept = arena_alloc(x->arena, (size_t)x->contacts.count + 1, sizeof *kept);
-    if (!kept) return fail_memory(error);
-    for (int64_t i = 0; i < x->contacts.count; i++) {
-        const group_contact *c = &x->contacts.data[i];
-        double rate = exact_gap_rate(x, c->a, c->b, &c->point);
-        bool flies = rate > separation_limit(x) && !(how == FLIES_FAST && exact_is_slow_flight(x, c, rate));
-        bool leaves =
-            how == FLIES_OR_LEAVES && x->loads.data[i].gap_acceleration > exact_acceleration_limit(x);
-        kept[i] = !flies && !leaves;
-    }
-    exact_keep_touches(x, kept);
-    arena_restore(x->arena, mark);
-    return ABUT_OK;
-}
-
-void exact_mark_touching(exact *x, bool evaluated) {
-    for (int64_t i = 0; i < x->nears.count; i++) {
-        exact_near *n = &x->nears.data[i];
-        contact_point p = {.at = n->at, .normal = n->normal};
-        n->touching = n->joined;
-        if (n->joined) continue;
-        if (!evaluated) n->asleep = exact_sleeps(x, n, x->time), n->known = false;
-        if (n->asleep) continue;
-        bool ready = evaluated && !smooth_is_pair(&n->pair); /* places on patches move on */
-        if (!ready) exact_near_move(x, n);
-        if (ready ? !n->known : !exact_know_near(x, n, &p)) continue;
-        if (ready) n->rate = exact_gap_rate(x, n->a, n->b, &p);
-        for (int64_t k = 0; k < x->contacts.count && !n->touching; k++) {
-            const group_contact *c = &x->contacts.data[k];
-            n->touching = c->a == n->a && c->b == n->b && exact_same_place(x, &n->pair, &p, &c->point);
-        }
-        if (!n->touching) n->touching = exact_is_carried(x, n);
-    }
-}
-
-abut_status exact_impacts(exact *x, abut_error *error) {
-    exact_sum_bounces(x);
-    abut_status status = exact_sum_collapse(x, error);
-    for (int round = 0; round < IMPACT_ROUNDS && status == ABUT_OK; round++) {
-        bool happened = false, added;
-        status = exact_disc_cut(x, DISC_RATE, exact_approach_limit(x), &added, error);
-        if (status == ABUT_OK) status = exact_impact(x, false, &happened, error);
-        if (status != ABUT_OK || !happened) return status;
-        exact_measure_speed(x);
-    }
-    return status;
-}
-
-/* Modes and forces; where no finite force exists, an impulse. */
-static abut_status choose(exact *x, abut_error *error) {
-    double powers[2];
-    for (int round = 0; round < IMPACT_ROUNDS; round++) {
-        abut_status status = exact_accelerate(x, x->time, true, false, powers, error);
-        forces_outcome outcome = x->result.outcome;
-        /* an approximate solver never gets to the end: its residual is audited */
-        bool rough = x->model->world.solver >= ABUT_SOLVER_PGS;
-        if ((outcome == FORCES_BUDGET && !rough) || outcome == FORCES_CANNOT_STICK) x->confused = true;
-        bool happened, added = false;
-        if (status == ABUT_OK && outcome == FORCES_SOLVED && round < CUT_ROUNDS)
-            status = exact_disc_cut(x, DISC_ACCELERATION, 1e-5 * exact_acceleration_limit(x), &added, error);
-        if (added) continue;
-        if (status != ABUT_OK || outcome != FORCES_NO_FINITE_FORCE) return status;
-        status = exact_impact(x, true, &happened, error);
-        if (status == ABUT_OK) status = drop(x, FLIES, error);
-        if (status != ABUT_OK || !happened) return status;
-    }
-    x->confused = true;
-    return ABUT_OK;
-}
-
-/* What touches, and impacts until nothing approaches. */
-static abut_status meet(exact *x, bool start, abut_error *error) {
-    abut_status status = exact_update_touches(x, start, 0, error);
-    if (status == ABUT_OK) status = exact_carry(x, error);
-    if (status == ABUT_OK) status = exact_impacts(x, error);
-    return status == ABUT_OK ? drop(x, FLIES_FAST, error) : status;
-}
-
-/* Modes and forces; flights that are too low to be told from contact are none (exact_chatter.c). */
-static abut_status choose_and_hold(exact *x, abut_error *error) {
-    bool closed = true;
-    for (int round = 0; round < HOLD_ROUNDS && closed; round++) {
-        bool dropped = false;
-        double energy = 0; /* of the flights that are held */
-        abut_status status = choose(x, error);
-        if (status == ABUT_OK) status = exact_hold_low(x, separation_limit(x), &dropped, &energy, error);
-        if (status != ABUT_OK || !(dropped || energy > 0)) return status;
-        if (dropped) continue;
-        status = exact_close_velocities(x, 4 * energy, &closed, error);
-        if (status == ABUT_OK && closed) status = meet(x, false, error);
-        if (status != ABUT_OK) return status;
-    }
-    abut_status status = drop(x, FLIES, error);
-    return status == ABUT_OK ? choose(x, error) : status;
-}
-
-/* Slip ended at a place, and where it is as good as over: directions are no longer known, and they may stick.
- * What is left of it is closed. */
-static abut_status end_slips(exact *x, int64_t item, abut_error *error) {
-    bool closed;
-    for (int64_t i = 0; i < x->contacts.count; i++) {
-        if (i != item && !isfinite(exact_slip_left(x, i))) continue;
-        x->contacts.data[i].mode = FRICTION_STICK;
-        x->contacts.data[i].anchored = false;
-        exact_face_sticks(x, i);
-    }
-    x->pace.hint = 0; /* the last steps were cut short by a direction of slip that turned ever faster */
-    return exact_close_velocities(x, INFINITY, &closed, error);
-}
-
-/* What an event does to memory before the touching set is settled. */
-static abut_status handle(exact *x, exact_event e, abut_error *error) {
-    if (e.kind == EXACT_LIMIT) {
-        int entry = (int)(e.item / 2);
-        const model_hinge *h = &x->model->hinges[x->hinges[entry]];
-        run_hinges(x->run->state)[x->hinges[entry]].at_limit = e.item & 1 ? 1 : -1;
-        abut_event out = {
-            .kind = ABUT_EVENT_LIMIT,
-            .body = {h->h.a, h->h.b},
-            .entity = {{ABUT_ENTITY_HINGE, x->hinges[entry]}, {ABUT_ENTITY_HINGE, x->hinges[entry]}}};
-        return exact_emit(x, out, error);
-    }
-    if (e.kind == EXACT_BREAKS) {
-        const model_hinge *h = &x->model->hinges[x->hinges[e.item]];
-        run_hinges(x->run->state)[x->hinges[e.item]].broken = 1;
-        abut_event out = {
-            .kind = ABUT_EVENT_HINGE_BROKEN,
-            .body = {h->h.a, h->h.b},
-            .entity = {{ABUT_ENTITY_HINGE, x->hinges[e.item]}, {ABUT_ENTITY_HINGE, x->hinges[e.item]}}};
-        return exact_emit(x, out, error);
-    }
-    if (e.kind == EXACT_STICKS) {
-        abut_status status = end_slips(x, e.item, error);
-        if (status != ABUT_OK) return status;
-    }
-    bool crossed = false;
-    if (e.kind == EXACT_LEAVES) {
-        abut_status status = rolling_cross(x, e.item, &crossed, error);
-        if (status != ABUT_OK) return status;
-    }
-    if (e.kind == EXACT_LEAVES && !crossed) {
-        arena_mark mark = arena_save(x->arena);
-        bool *kept = arena_alloc(x->arena, (size_t)x->contacts.count, sizeof *kept);
-        if (!kept) return fail_memory(error);
-        for (int64_t i = 0; i < x->contacts.count; i++) kept[i] = i != e.item;
-        exact_keep_touches(x, kept);
-        arena_restore(x->arena, mark);
-    }
-    return ABUT_OK;
-}
-
-/* At an instant: the event, what touches, impacts, modes.  Emits how the contacts of each pair changed. */
-static abut_status settle(exact *x, bool start, exact_event e, abut_error *error) {
-    arena_mark mark = arena_save(x->arena);
-    pair_marks before;
-    if (!exact_mark_pairs(x, &before)) return fail_memory(error);
-    exact_measure_speed(x);
-    abut_status status = handle(x, e, error);
-    if (status == ABUT_OK) status = meet(x, start, error);
-    if (status == ABUT_OK) status = choose_and_hold(x, error);
-    if (status == ABUT_OK) status = drop(x, FLIES_OR_LEAVES, error);
-    if (status == ABUT_OK) exact_anchor(x);
-    if (status == ABUT_OK) exact_mark_touching(x, true);
-    x->marked = status == ABUT_OK;
-    if (status == ABUT_OK) status = emit_differences(x, &before, start, error);
-    arena_restore(x->arena, mark);
-    return status;
-}
-
-/* Overlap at the end of a step, over all points that touch, and how well its contact problem was solved. */
-static void audit_overlap(exact *x) {
-    x->account->deepest_overlap = fmax(x->account->deepest_overlap, exact_deepest(x));
-    /* forces that were given up move nothing: time steps go on from here, and are audited themselves */
-    if (!x->confused) x->account->residual = fmax(x->account->residual, x->result.residual);
-}
-
-abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error) {
-    arena_mark mark = arena_save(x->arena);
-    exact_measure_speed(x);
-    abut_status status = exact_tell_made(x, x->time, error);
-    if (status == ABUT_OK) status = exact_update_touches(x, false, 0, error);
-    if (status == ABUT_OK && exact_approach(x) > x->model->tolerance.rest_speed)
-        status = exact_impacts(x, error);
-    if (status == ABUT_FAILED) status = ABUT_OK; /* the next step has it, without restitution */
-    if (status == ABUT_OK) status = drop(x, FLIES, error);
-    if (status == ABUT_OK) status = emit_differences(x, before, true, error);
-    arena_restore(x->arena, mark);
-    audit_overlap(x);
-    return status;
-}
 
 /* ---- rest */
 
@@ -452,9 +136,9 @@ static abut_status step(exact *x, abut_error *error) {
     status = exact_correct(x, reached, error);
     if (status == ABUT_OK) release_limits(x);
     if (status == ABUT_OK) status = exact_tell_made(x, reached, error);
-    if (status == ABUT_OK) status = settle(x, false, e, error);
+    if (status == ABUT_OK) status = exact_settle(x, false, e, error);
     x->late = 0;
-    audit_overlap(x);
+    exact_audit_overlap(x);
     return status;
 }
 
@@ -466,7 +150,7 @@ static abut_status general_step(exact *x, abut_error *error) {
     if (status != ABUT_FAILED || x->time != start) return status;
     abut_status placed = exact_place(x, start, x->y, error);
     if (placed != ABUT_OK || !rolling_jump(x)) return placed == ABUT_OK ? status : placed;
-    return settle(x, false, (exact_event){.kind = EXACT_NOTHING, .item = -1}, error);
+    return exact_settle(x, false, (exact_event){.kind = EXACT_NOTHING, .item = -1}, error);
 }
 
 /* A step of the only contact in reduced coordinates, if it is one for them; of the general clock otherwise.
@@ -482,7 +166,7 @@ static abut_status any_step(exact *x, abut_error *error) {
     if (status != ABUT_OK || e.kind == EXACT_NOTHING) return status;
     double limit = x->end - x->time;
     status = exact_look_around(x, &limit, error);
-    return status == ABUT_OK ? settle(x, false, e, error) : status;
+    return status == ABUT_OK ? exact_settle(x, false, e, error) : status;
 }
 
 /* All bodies of the group rested at the end of the last frame, together. */
@@ -510,7 +194,7 @@ static abut_status step_or_storm(exact *x, abut_error *error) {
 /* The touching set at the start of a frame, or after time steps.  Where it cannot be settled, because a
  * contact has no single place just then, that contact is let go, and the group is stepped in time. */
 static abut_status settle_or_storm(exact *x, bool start, abut_error *error) {
-    abut_status status = settle(x, start, (exact_event){.kind = EXACT_NOTHING, .item = -1}, error);
+    abut_status status = exact_settle(x, start, (exact_event){.kind = EXACT_NOTHING, .item = -1}, error);
     if (status != ABUT_FAILED) return status;
     status = exact_drop_degenerate(x, error);
     x->marked = false;

@@ -21,6 +21,8 @@ void exact_onset_remember(exact *x) {
         const contact_load *load = &x->loads.data[i];
         exact_onset *o = &x->touches.data[i].onset;
         *o = (exact_onset){0};
+        x->touches.data[i].ended = 0;
+        x->touches.data[i].slips_on &= c->mode == FRICTION_SLIP;
         if (c->mode != FRICTION_SLIP || c->face > 0) continue;
         vec3 d = c->slip_along, across = vec3_cross(c->point.normal, d);
         double k = c->friction.slide * load->normal * exact_mobility(x, c, across);
@@ -107,7 +109,8 @@ bool exact_onset_turn(exact *x, exact_turning *t) {
 double exact_slip_left(const exact *x, int64_t item) {
     const group_contact *c = &x->contacts.data[item];
     const contact_load *load = &x->loads.data[item];
-    if (c->mode != FRICTION_SLIP || c->face > 0 || !(load->normal > 0)) return INFINITY;
+    if (c->mode != FRICTION_SLIP || c->face > 0 || x->touches.data[item].slips_on || !(load->normal > 0))
+        return INFINITY;
     vec3 u = slip_of(x, c);
     double speed = vec3_length(u);
     if (!(speed > 0)) return INFINITY;

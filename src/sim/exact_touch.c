@@ -32,7 +32,10 @@ static bool add_touch(exact *x, const exact_near *n, const contact_point *p, int
     if (old >= 0) c = x->contacts.data[old];
     c.point = *p, c.restitution = m->restitution, c.friction = m->friction;
     exact_touch t = {.pair = n->pair, .fresh = old < 0};
-    if (old >= 0) t.made_at = x->touches.data[old].made_at;
+    if (old >= 0) {
+        const exact_touch *before = &x->touches.data[old];
+        t.made_at = before->made_at, t.slips_on = before->slips_on, t.ended = before->ended;
+    }
     return array_push(context, &x->contacts, c) && array_push(context, &x->touches, t) &&
            array_reserve(context, &x->loads, x->contacts.count);
 }
