@@ -195,7 +195,8 @@ ABUT_API bool abut_surface_evaluate(const abut_surface *surface, int patch, doub
                                     abut_partials *partials);
 /* Area, volume, centre of mass and inertia of a closed surface for unit density, by the divergence theorem
  * with adaptive quadrature: the error of each is below `tolerance` times the power of the size that it scales
- * with. inertia as in abut_mass: about the centre, xx yy zz xy xz yz. */
+ * with (of the area only where the surface does not fold).  inertia as in abut_mass: about the centre, xx yy
+ * zz xy xz yz. */
 typedef struct abut_surface_measures {
     double area, volume;
     abut_vec3 center;

@@ -151,37 +151,28 @@ static void set_twists(hole *h) {
     }
 }
 
-/* The normal of f_i, not scaled to unit, and the inward derivative of S at parameter t of side i. */
-static void meet(const double *data, int n, const double p[][2], int i, const double *net, double t,
-                 vec3 *normal, vec3 *inward, vec3 *tangent) {
-    int j = i + 1 < n ? i + 1 : 0;
-    double ex = p[j][0] - p[i][0], ey = p[j][1] - p[i][1], e = sqrt(ex * ex + ey * ey);
-    partials outside, s;
+/* The normal of f_i, not scaled to unit, at parameter t of side i. */
+static vec3 normal_beyond(const double *net, double t) {
+    partials outside;
     triangle_evaluate(net, 1 - t, 0, 1, &outside);
-    s_patch_evaluate(data, n, p[i][0] + t * ex, p[i][1] + t * ey, 1, &s);
-    *normal = vec3_cross(outside.u, outside.v);
-    *inward = vec3_axpy(vec3_scale(s.u, -ey / e), ex / e, s.v);
-    *tangent = vec3_axpy(vec3_scale(s.u, ex), ey, s.v);
+    return vec3_cross(outside.u, outside.v);
 }
 
-/* Chebyshev interpolation of q_i with `count` coefficients in x = 2t - 1. */
-static void fit_correction(hole *h, int i, int count) {
+/* Chebyshev interpolation of q_i with `count` coefficients in x = 2t - 1; cosine[k] is that of k/(4 count)
+ * turns. */
+static void fit_correction(hole *h, int i, int count, const double *cosine) {
     double *out = s_patch_correction(h->data, h->n, i);
     double ex = h->p[next(h, i)][0] - h->p[i][0], ey = h->p[next(h, i)][1] - h->p[i][1];
     double side = sqrt(ex * ex + ey * ey);
     memset(out, 0, 4 * S_PATCH_FIT * sizeof *out);
     for (int k = 0; k < count; k++) {
-        double x, ignored;
-        turn(2 * k + 1, 4 * count, &x, &ignored);
-        double t = 0.5 * (1 + x), bubble = t * (1 - t) * t * (1 - t);
-        vec3 normal, inward, tangent;
-        meet(h->data, h->n, (const double(*)[2])h->p, i, h->nets[i], t, &normal, &inward, &tangent);
+        double t = 0.5 * (1 + cosine[2 * k + 1]), bubble = t * (1 - t) * t * (1 - t);
+        vec3 inward, tangent, normal = normal_beyond(h->nets[i], t);
+        s_patch_side(h->data, h->n, (const double(*)[2])h->p, i, t, &tangent, &inward);
         double n2 = vec3_length2(normal);
         vec3 q = n2 > 0 ? vec3_scale(normal, -vec3_dot(normal, inward) / (n2 * side * bubble)) : normal;
         for (int m = 0; m < count; m++) {
-            double c;
-            turn((2 * k + 1) * m, 4 * count, &c, &ignored);
-            double w = c * (m == 0 ? 1.0 : 2.0) / count;
+            double w = cosine[(2 * k + 1) * m % (4 * count)] * (m == 0 ? 1.0 : 2.0) / count;
             out[4 * m] += w * q.x, out[4 * m + 1] += w * q.y, out[4 * m + 2] += w * q.z;
         }
     }
@@ -189,9 +180,10 @@ static void fit_correction(hole *h, int i, int count) {
 
 /* Fits all sides with `count` coefficients; returns the largest angle between normals that is left. */
 static double fit_all(hole *h, int count) {
-    double worst = 0;
+    double worst = 0, cosine[4 * S_PATCH_FIT], ignored;
+    for (int k = 0; k < 4 * count; k++) turn(k, 4 * count, &cosine[k], &ignored);
     h->data[3 * h->n] = 0; /* the defect is measured without corrections */
-    for (int i = 0; i < h->n; i++) fit_correction(h, i, count);
+    for (int i = 0; i < h->n; i++) fit_correction(h, i, count, cosine);
     h->data[3 * h->n] = count;
     for (int i = 0; i < h->n; i++) {
         double jump = s_patch_jump(h->data, h->n, i, h->nets[i], 23);
@@ -226,8 +218,9 @@ double s_patch_jump(const double *data, int sides, int side, const double *net, 
     double p[MOST][2], worst = 0;
     s_patch_corners(sides, p);
     for (int k = 0; k <= samples; k++) {
-        vec3 normal, inward, tangent;
-        meet(data, sides, (const double(*)[2])p, side, net, (double)k / samples, &normal, &inward, &tangent);
+        double t = (double)k / samples;
+        vec3 inward, tangent, normal = normal_beyond(net, t);
+        s_patch_side(data, sides, (const double(*)[2])p, side, t, &tangent, &inward);
         vec3 own = vec3_cross(tangent, inward), sine = vec3_cross(vec3_unit(own), vec3_unit(normal));
         double angle = vec3_length(sine);
         if (vec3_dot(own, normal) < 0) angle = 2; /* the wrong way round */

@@ -100,15 +100,6 @@ static abut_status limit_surface(const abut_context *context, const abut_mesh *c
     return status;
 }
 
-/* True when no S-patch folds or comes near it, and the normals meet. */
-static bool is_sound(const abut_surface *s) {
-    for (int p = 0; p < s->patch_count; p++) {
-        const patch *q = surface_patch(s, p);
-        if (q->kind == ABUT_PATCH_S_PATCH && !(q->least_area > 0.02 && q->normal_jump < 1e-6)) return false;
-    }
-    return true;
-}
-
 /* With `refine` 0 the cage is subdivided until the S-patches are sound, at most four times. */
 static abut_status smooth_levels(const abut_context *context, loop_mesh *m, int refine,
                                  abut_surface **surface, abut_error *error) {
@@ -120,15 +111,17 @@ static abut_status smooth_levels(const abut_context *context, loop_mesh *m, int 
     if (!(size > 1e-50 && size < 1e50)) /* fourth powers of lengths must be numbers */
         return fail(error, ABUT_INVALID,
                     "the cage has the size %g; scale it to something between 1e-50 and 1e50", size);
-    for (int level = 1; level <= (refine ? refine : 4) && status == ABUT_OK; level++) {
+    const int most = refine ? refine : 4;
+    for (int level = 1; level <= most && status == ABUT_OK; level++) {
         loop_mesh fine;
         status = loop_mesh_refine(m, &fine, error);
         if (status != ABUT_OK) break;
         loop_mesh_free(m), *m = fine;
         if (refine && level < refine) continue;
         abut_surface_free(context, *surface), *surface = NULL;
-        status = smooth_surface(context, m, surface, error);
-        if (status == ABUT_OK && is_sound(*surface)) return ABUT_OK;
+        bool sound = true;
+        status = smooth_surface(context, m, refine == 0 && level < most, surface, &sound, error);
+        if (status == ABUT_OK && sound) return ABUT_OK;
     }
     if (status == ABUT_OK)
         log_write(context, ABUT_LOG_WARNING,

@@ -25,11 +25,20 @@ enum { MOST = ABUT_SIDES_MOST, MOST2 = MOST * (MOST + 1) / 2, MOST3 = MOST * (MO
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-static inline int t2(int x) { return x * (x + 1) / 2; }
-static inline int t3(int x) { return x * (x + 1) * (x + 2) / 6; }
-static inline int t4(int x) { return x * (x + 1) * (x + 2) * (x + 3) / 24; }
+/* T_k(x) = C(x + k - 1, k) for k = 2, 3, 4: looked up, as the inner loops below step through them. */
+static const int16_t table2[MOST + 1] = {0,  1,   3,   6,   10,  15,  21,  28,  36,  45,  55,  66, 78,
+                                         91, 105, 120, 136, 153, 171, 190, 210, 231, 253, 276, 300};
+static const int16_t table3[MOST + 1] = {0,    1,    4,    10,   20,   35,   56,  84,  120,
+                                         165,  220,  286,  364,  455,  560,  680, 816, 969,
+                                         1140, 1330, 1540, 1771, 2024, 2300, 2600};
+static const int16_t table4[MOST + 1] = {0,    1,    5,    15,    35,    70,    126,  210,  330,
+                                         495,  715,  1001, 1365,  1820,  2380,  3060, 3876, 4845,
+                                         5985, 7315, 8855, 10626, 12650, 14950, 17550};
+static inline int t2(int x) { return table2[x]; }
+static inline int t3(int x) { return table3[x]; }
+static inline int t4(int x) { return table4[x]; }
 
-int abut_s_patch_points(int sides) { return t4(sides); }
+int abut_s_patch_points(int sides) { return sides * (sides + 1) * (sides + 2) * (sides + 3) / 24; }
 
 int abut_s_patch_index(int a, int b, int c, int d) {
     int s[4] = {a, b, c, d};
@@ -303,6 +312,35 @@ static ALWAYS_INLINE void evaluate_to(const double *data, int sides, double u, d
     contract(data + S_PATCH_HEAD(sides), sides, w, order, out);
     if (data[3 * sides] != 0) correct(data, sides, alpha, l, order, out);
     if (data[3 * sides + 1] != 0) add_inner(data, sides, l, u, v, order, out);
+}
+
+/* On side i only l_i = 1 - t and l_(i+1) = t are not zero, so that of the first derivative 4 b(l,l,l,l') the
+ * points with three arguments on the side are left; of the corrections only that of the side, and only
+ * across it: |side| t^2 (1 - t)^2 q_i(t). */
+void s_patch_side(const double *data, int n, const double (*p)[2], int i, double t, vec3 *along,
+                  vec3 *inward) {
+    int j = i + 1 < n ? i + 1 : 0;
+    double alpha[MOST], s = 1 - t;
+    jet l[MOST];
+    double ex = p[j][0] - p[i][0], ey = p[j][1] - p[i][1], side = sqrt(ex * ex + ey * ey);
+    embed(data, n, p[i][0] + t * ex, p[i][1] + t * ey, 1, alpha, l);
+    const double *points = data + S_PATCH_HEAD(n);
+    const double w[4] = {4 * s * s * s, 12 * s * s * t, 12 * s * t * t, 4 * t * t * t};
+    p4 by_t = p4_zero(), by_w = p4_zero(), q[4];
+    for (int k = 0; k < n; k++) {
+        p4 sum = p4_zero();
+        for (int m = 0; m < 4; m++) {
+            int at = abut_s_patch_index(m < 1 ? i : j, m < 2 ? i : j, m < 3 ? i : j, k);
+            sum = p4_axpy(sum, w[m], p4_load(points + 4 * at));
+        }
+        by_t = p4_axpy(by_t, ex * l[k].d[JET_U] + ey * l[k].d[JET_V], sum);
+        by_w = p4_axpy(by_w, (ex * l[k].d[JET_V] - ey * l[k].d[JET_U]) / side, sum);
+    }
+    if (data[3 * n] != 0) {
+        clenshaw(points + 4 * (t4(n) + i * S_PATCH_FIT), (int)data[3 * n], 2 * t - 1, 0, q);
+        by_w = p4_axpy(by_w, side * (s * t) * (s * t), q[0]);
+    }
+    p4_store3(along, by_t), p4_store3(inward, by_w);
 }
 
 /* One copy for each order, so that nothing is computed that is not asked for. */

@@ -57,30 +57,26 @@ static void gather_nets(const loop_mesh *m, const int32_t *half, int n, double (
 /* Samples the S-patch on rays of its sectors. */
 static void measure(const double *data, int n, const double (*nets)[TRIANGLE_NUMBERS], const double *stam,
                     int64_t each, patch *p) {
-    enum { RINGS = 6, STEPS = 4 };
+    enum { RINGS = 6, STEPS = 4, EACH = (RINGS + 1) * STEPS };
     double corners[ABUT_SIDES_MOST][2], sum = 0, least = INFINITY;
-    vec3 mean = vec3_zero();
+    vec3 mean = vec3_zero(), areas[ABUT_SIDES_MOST * EACH];
     s_patch_corners(n, corners);
     for (int i = 0; i < n; i++) p->normal_jump = fmax(p->normal_jump, s_patch_jump(data, n, i, nets[i], 128));
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < n; i++)
-            for (int r = 0; r <= RINGS; r++)
-                for (int k = 0; k < STEPS; k++) {
-                    const double *a = corners[i], *b = corners[(i + 1) % n];
-                    double size = (double)r / RINGS, b2 = size * k / STEPS, b1 = size - b2;
-                    partials at;
-                    s_patch_evaluate(data, n, b1 * a[0] + b2 * b[0], b1 * a[1] + b2 * b[1], 1, &at);
-                    vec3 area = vec3_cross(at.u, at.v);
-                    if (pass == 0) {
-                        mean = vec3_add(mean, vec3_unit(area)), sum += vec3_length(area);
-                        p->deviation = fmax(p->deviation,
-                                            vec3_distance(at.c, limit_foot(stam, each, n, at.c, i, b1, b2)));
-                    } else {
-                        double size_of = vec3_length(area);
-                        least = fmin(least, vec3_dot(area, mean) < 0 ? -size_of : size_of);
-                    }
-                }
-    p->least_area = least / (sum / (n * (RINGS + 1) * STEPS));
+    for (int x = 0; x < n * EACH; x++) {
+        int i = x / EACH, r = x % EACH / STEPS, k = x % STEPS;
+        const double *a = corners[i], *b = corners[(i + 1) % n];
+        double size = (double)r / RINGS, b2 = size * k / STEPS, b1 = size - b2;
+        partials at;
+        s_patch_evaluate(data, n, b1 * a[0] + b2 * b[0], b1 * a[1] + b2 * b[1], 1, &at);
+        areas[x] = vec3_cross(at.u, at.v);
+        mean = vec3_add(mean, vec3_unit(areas[x])), sum += vec3_length(areas[x]);
+        p->deviation = fmax(p->deviation, vec3_distance(at.c, limit_foot(stam, each, n, at.c, i, b1, b2)));
+    }
+    for (int x = 0; x < n * EACH; x++) {
+        double size = vec3_length(areas[x]);
+        least = fmin(least, vec3_dot(areas[x], mean) < 0 ? -size : size);
+    }
+    p->least_area = least / (sum / (n * EACH));
 }
 
 static abut_status add_s_patch(smoother *s, int64_t v, abut_error *error) {
@@ -123,15 +119,22 @@ static abut_status add_s_patch(smoother *s, int64_t v, abut_error *error) {
     return status;
 }
 
-abut_status smooth_surface(const abut_context *context, const loop_mesh *mesh, abut_surface **surface,
-                           abut_error *error) {
+/* True when the S-patch neither folds nor comes near it, and its normals meet those of the neighbours. */
+static bool is_sound(const patch *p) { return p->least_area > 0.02 && p->normal_jump < 1e-6; }
+
+abut_status smooth_surface(const abut_context *context, const loop_mesh *mesh, bool only_sound,
+                           abut_surface **surface, bool *sound, abut_error *error) {
     smoother s = {.context = context, .mesh = mesh, .builder = {.context = context}};
     s.patch_of = mem_alloc(context, (size_t)mesh->triangle_count, sizeof *s.patch_of);
     abut_status status = s.patch_of ? add_regular(&s, error) : fail_memory(error);
-    for (int64_t v = 0; v < mesh->point_count && status == ABUT_OK; v++)
-        if (mesh->outgoing[v] >= 0 && mesh->valence[v] != 6) status = add_s_patch(&s, v, error);
+    *sound = true;
+    for (int64_t v = 0; v < mesh->point_count && status == ABUT_OK && (*sound || !only_sound); v++) {
+        if (mesh->outgoing[v] < 0 || mesh->valence[v] == 6) continue;
+        status = add_s_patch(&s, v, error);
+        if (status == ABUT_OK) *sound &= is_sound(&s.builder.patches.data[s.builder.patches.count - 1]);
+    }
     mem_free(context, s.patch_of, (size_t)mesh->triangle_count, sizeof *s.patch_of);
-    if (status == ABUT_OK) return builder_finish(&s.builder, surface, error);
+    if (status == ABUT_OK && (*sound || !only_sound)) return builder_finish(&s.builder, surface, error);
     builder_free(&s.builder);
     return status;
 }

@@ -129,6 +129,10 @@ void s_patch_corners(int sides, double corners[][2]);
 void s_patch_begin(double *data, int sides);
 void s_patch_set(double *data, int sides, int index, vec3 point);
 void s_patch_evaluate(const double *data, int sides, double u, double v, int order, partials *out);
+/* The first derivatives at parameter t of a side, along it (by t) and inward (by length); what a full
+ * evaluation gives there, for a fraction of the work.  corners: those of s_patch_corners. */
+void s_patch_side(const double *data, int sides, const double (*corners)[2], int side, double t, vec3 *along,
+                  vec3 *inward);
 
 /* ---- fill.c: an S-patch in a hole of a Loop surface.  nets[i] is the quartic beyond side i, with the
  * corners (end of the side, start of the side, tip).  Fills points and corrections. */
@@ -223,9 +227,10 @@ static inline int32_t *tree_order(abut_surface_tree *t) {
     return (int32_t *)(t->nodes + 2 * (size_t)t->patch_count);
 }
 
-/* ---- smooth.c: ABUT_LOOP_SMOOTH */
-abut_status smooth_surface(const abut_context *context, const loop_mesh *mesh, abut_surface **surface,
-                           abut_error *error);
+/* ---- smooth.c: ABUT_LOOP_SMOOTH.  *sound: no S-patch folds or comes near it, and the normals meet.  With
+ * `only_sound` it gives up at the first that is not, with no surface and ABUT_OK. */
+abut_status smooth_surface(const abut_context *context, const loop_mesh *mesh, bool only_sound,
+                           abut_surface **surface, bool *sound, abut_error *error);
 /* ---- loop.c: the numbers of a STAM patch at a triangle's corner, for parameters in which the extraordinary
  * vertex is corner `turned` */
 abut_status loop_gather_stam(const loop_mesh *m, int64_t triangle, int corner, int turned, double *data,
