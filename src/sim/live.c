@@ -69,6 +69,7 @@ static bool allocate_slots(live *w) {
     w->boxes = arena_alloc(m, n, sizeof *w->boxes);
     w->roams = arena_alloc(m, n, sizeof *w->roams);
     w->renewed = arena_alloc(m, n, sizeof *w->renewed);
+    w->seeks = arena_alloc(m, n, sizeof *w->seeks);
     w->rests = arena_alloc(m, n, sizeof *w->rests);
     w->parent = arena_alloc(m, n, sizeof *w->parent);
     w->in_direct = arena_alloc(m, n, sizeof *w->in_direct);
@@ -81,8 +82,8 @@ static bool allocate_slots(live *w) {
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->movable && w->turns && w->flies && w->sprung && w->late && w->leaves &&
-                w->boxes && w->roams && w->renewed && w->rests && w->parent && w->in_direct && w->used &&
-                w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
+                w->boxes && w->roams && w->renewed && w->seeks && w->rests && w->parent && w->in_direct &&
+                w->used && w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;
@@ -156,12 +157,13 @@ void live_free(live *w) {
     abut_lcp_solver_destroy(w->lcp);
     if (w->batch_block) mem_free(c, w->batch_block, (size_t)w->batch_capacity * sizeof(live_batch) + 64, 1);
     array_free(c, &w->contacts), array_free(c, &w->next), array_free(c, &w->fresh);
-    array_free(c, &w->near), array_free(c, &w->pairs);
+    array_free(c, &w->near), array_free(c, &w->pairs), array_free(c, &w->around);
     array_free(c, &w->sorting), array_free(c, &w->buckets), array_free(c, &w->unbounded);
     array_free(c, &w->old_of), array_free(c, &w->place_of), array_free(c, &w->first_of);
     array_free(c, &w->seen), array_free(c, &w->next_seen);
     array_free(c, &w->islands), array_free(c, &w->island_bodies), array_free(c, &w->island_contacts);
-    array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->stages);
+    array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->listed);
+    array_free(c, &w->stages);
     array_free(c, &w->bouncing), array_free(c, &w->rows), array_free(c, &w->loose_hinges);
     arena_free(&w->memory);
     arena_free(&w->scratch);
@@ -286,14 +288,14 @@ static abut_status step(live *w, double dt, abut_error *error) {
     if (fine && w->status != ABUT_OK && error) *error = w->error;
     if (!fine || w->status != ABUT_OK) return fine ? w->status : fail_memory(error);
     live_store(w);
-    live_stop_fast(w);
+    fine = live_stop_fast(w);
     unload_bodies(w);
     lap(&t->store, &since);
     s->time += dt, s->steps++;
     if (!all_finite(w))
         return fail(error, ABUT_FAILED,
                     "a body left the numbers at t = %.9g s; use a smaller step or softer springs", s->time);
-    fine = live_sleep(w);
+    fine = fine && live_sleep(w);
     status = fine ? live_report(w, error) : fail_memory(error);
     if (status == ABUT_OK && !live_sensors(w)) status = fail_memory(error);
     live_audit_step(w);

@@ -47,7 +47,8 @@ enum {
     LIVE_BODY_BLOCK = 64,   /* bodies */
     LIVE_COUPLINGS = MANIFOLD_POINTS * (MANIFOLD_POINTS + 1) / 2
 };
-#define LIVE_USUAL 0.9 /* the part of a load that the springs of a contact are stretched about */
+#define LIVE_MARGIN 0.1 /* of fat boxes, of the smallest body */
+#define LIVE_USUAL  0.9 /* the part of a load that the springs of a contact are stretched about */
 
 /* ---- the state */
 
@@ -131,7 +132,8 @@ typedef struct live_mass { /* of w->unit kilograms */
  * both bodies. */
 typedef struct live_lane_point {
     lanes3 e; /* d x n; before it is prepared, d */
-    lanes gap, mass, impulse, steady, lever;
+    lanes mass, impulse, lever, steady;
+    lanes now, gap; /* the gap now, and where the step began */
 } live_lane_point;
 
 typedef struct live_batch {
@@ -149,10 +151,10 @@ typedef struct live_batch {
     lanes k11, k12, k22;                 /* inverse of the 2 x 2 mass matrix of friction */
     lanes friction1, friction2, coefficient;
     lanes twist, twist_mass, spinning;
-    live_lane_point point[MANIFOLD_POINTS];
-    lanes coupling[LIVE_COUPLINGS]; /* normal velocity of point i by an impulse at j <= i */
     lanes3 rolling;
     lanes rolling_mass, rolling_limit;
+    lanes coupling[LIVE_COUPLINGS];         /* normal velocity of point i by an impulse at j <= i */
+    live_lane_point point[MANIFOLD_POINTS]; /* those from `points` on mean nothing */
 } live_batch;
 
 typedef struct live_pair {
@@ -224,6 +226,7 @@ typedef struct live_visit {
 
 typedef struct live_kernels {
     void (*prepare)(live_batch *batch);
+    void (*place)(live_batch *batch, const live_velocity *moved); /* gaps where the bodies are now */
     void (*warm)(const live_batch *batches, int count, live_velocity *velocities);
     void (*solve)(live_batch *batches, int count, live_velocity *velocities, const live_velocity *moved,
                   live_visit visit);
@@ -293,6 +296,8 @@ struct live_work {
     int_array buckets;
     int_array unbounded;
     uint8_t *renewed, *roams; /* has a new box in this step; left its fat one */
+    uint8_t *seeks;           /* may be where others are: see live_fast.c */
+    int_array around;         /* the bodies near those */
     bool tree_ready;
     double strayed; /* how far any body has moved since its box was made */
     motion *starts; /* where the bodies were at the start of the step */
@@ -314,6 +319,7 @@ struct live_work {
     /* colours and batches */
     uint64_t *used;                   /* by slot: colours that its contacts have */
     int_array color_of;               /* by contact */
+    int_array listed;                 /* contacts, colour by colour */
     int color_first[LIVE_COLORS + 2]; /* batches */
     live_batch *batches;
     int64_t batch_count, batch_capacity;
@@ -383,6 +389,7 @@ abut_status live_move_kinematic(live *w, double time, abut_error *error);
 void live_springs(live *w);
 bool live_may_touch(const live *w, int a, int b); /* a < b */
 bool live_broad(live *w);
+bool live_update_near(live *w);
 bool live_narrow(live *w);
 bool live_collide_again(live *w, live_contact *c);
 void live_place_again(const live *w, live_contact *c); /* gaps and normal where the bodies are now */
@@ -396,11 +403,12 @@ bool live_find_bouncing(live *w);
 bool live_color(live *w);
 void live_prepare(live *w);
 void live_prepare_batch(live *w, live_batch *batch);
+live_lane_point live_no_point(void);
 void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c);
 bool live_substeps(live *w);
 void live_move_freely(const live *w, int body, motion *m); /* over a sub-step */
 void live_store(live *w);
-void live_stop_fast(live *w);
+bool live_stop_fast(live *w);
 abut_status live_report(live *w, abut_error *error);
 abut_status live_emit(live *w, abut_event e, abut_error *error);
 abut_entity live_entity(const live_contact *c, int side);

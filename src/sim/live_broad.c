@@ -125,7 +125,7 @@ static void make_boxes(live *w, const live_stage *s, int first, int end) {
 
 /* Gives moving bodies their new boxes; those that left their fat boxes roam. */
 static bool update_tree(live *w) {
-    double margin = 0.1 * w->size;
+    double margin = LIVE_MARGIN * w->size;
     live_share(w, LIVE_BROAD, w->bodies, LIVE_BODY_BLOCK, make_boxes);
     for (int i = 0; i < w->bodies; i++) {
         w->roams[i] = false;
@@ -143,7 +143,8 @@ static bool update_tree(live *w) {
     return true;
 }
 
-static bool update_near(live *w) {
+/* The pairs of those that roam anew. */
+bool live_update_near(live *w) {
     int64_t kept = 0;
     for (int64_t i = 0; i < w->near.count; i++) {
         live_pair p = w->near.data[i];
@@ -203,7 +204,7 @@ static bool sort_pairs(live *w) {
 }
 
 bool live_broad(live *w) {
-    if (!update_tree(w) || !update_near(w)) return false;
+    if (!update_tree(w) || !live_update_near(w)) return false;
     w->pairs.count = 0;
     for (int64_t i = 0; i < w->near.count; i++) {
         live_pair p = w->near.data[i];

@@ -7,6 +7,8 @@
  * best 64             what found no colour: one contact a batch, one after the other */
 #include "sim/live.h"
 
+enum { STRETCH = 16 * LANES }; /* contacts */
+
 static int lowest_free(uint64_t used, int from, int to) {
     for (int k = from; k < to; k++)
         if (!(used >> k & 1)) return k;
@@ -45,34 +47,67 @@ static bool reserve_batches(live *w, int64_t count) {
     return true;
 }
 
-bool live_color(live *w) {
+/* Lists the contacts of each colour, in their order: `listed` from first[k] to first[k + 1] - 1. */
+static bool list_colors(live *w, int first[LIVE_COLORS + 2]) {
     int64_t n = w->contacts.count;
-    int counts[LIVE_COLORS + 1] = {0}, filled[LIVE_COLORS + 1] = {0};
-    if (!array_reserve(w->context, &w->color_of, n)) return false;
+    int filled[LIVE_COLORS + 1] = {0};
+    if (!array_reserve(w->context, &w->color_of, n) || !array_reserve(w->context, &w->listed, n))
+        return false;
     memset(w->used, 0, (size_t)w->slots * sizeof *w->used);
+    memset(first, 0, (LIVE_COLORS + 2) * sizeof *first);
     for (int64_t i = 0; i < n; i++) {
         const live_contact *c = &w->contacts.data[i];
-        w->color_of.data[i] = takes(w, c) ? choose(w, c) : -1;
-        if (w->color_of.data[i] >= 0) counts[w->color_of.data[i]]++;
+        int color = takes(w, c) ? choose(w, c) : -1;
+        w->color_of.data[i] = color;
+        if (color >= 0) first[color + 1]++;
     }
+    for (int k = 0; k <= LIVE_COLORS; k++) first[k + 1] += first[k];
+    for (int64_t i = 0; i < n; i++) {
+        int color = w->color_of.data[i];
+        if (color >= 0) w->listed.data[first[color] + filled[color]++] = (int)i;
+    }
+    return true;
+}
+
+/* A batch costs as much as its contact with the most points, and what a lane computes does not depend on its
+ * neighbours: so the contacts of a stretch are put side by side with those of as many points.  A stretch is
+ * short, because contacts near each other in the list share bodies, and workers share out colours by halves.
+ */
+static void fill_stretch(live *w, const int *listed, int count, live_batch *batches) {
+    int filled[MANIFOLD_POINTS + 2] = {0};
+    for (int i = 0; i < count; i++) filled[MANIFOLD_POINTS - w->contacts.data[listed[i]].count + 1]++;
+    for (int k = 0; k <= MANIFOLD_POINTS; k++) filled[k + 1] += filled[k];
+    for (int i = 0; i < count; i++) {
+        int place = filled[MANIFOLD_POINTS - w->contacts.data[listed[i]].count]++;
+        batches[place / LANES].contact[place % LANES] = listed[i];
+    }
+    for (int i = count; i % LANES; i++) batches[i / LANES].contact[i % LANES] = -1;
+}
+
+static void fill_alone(live_batch *batch, int contact) {
+    for (int k = 0; k < LANES; k++) batch->contact[k] = k ? -1 : contact;
+}
+
+bool live_color(live *w) {
+    int first[LIVE_COLORS + 2];
+    if (!list_colors(w, first)) return false;
     w->color_first[0] = 0;
     w->times.colors = 0;
     for (int k = 0; k <= LIVE_COLORS; k++) {
-        int batches = k < LIVE_COLORS ? (counts[k] + LANES - 1) / LANES : counts[k];
+        int count = first[k + 1] - first[k], batches = k < LIVE_COLORS ? (count + LANES - 1) / LANES : count;
         w->color_first[k + 1] = w->color_first[k] + batches;
-        w->times.colors += counts[k] > 0;
+        w->times.colors += count > 0;
     }
     w->batch_count = w->color_first[LIVE_COLORS + 1];
     if (!reserve_batches(w, w->batch_count)) return false;
-    for (int64_t i = 0; i < w->batch_count; i++)
-        for (int k = 0; k < LANES; k++) w->batches[i].contact[k] = -1;
-    for (int64_t i = 0; i < n; i++) {
-        int color = w->color_of.data[i];
-        if (color < 0) continue;
-        int place = filled[color]++, lane = color < LIVE_COLORS ? place % LANES : 0;
-        int batch = w->color_first[color] + (color < LIVE_COLORS ? place / LANES : place);
-        w->batches[batch].contact[lane] = (int32_t)i;
-    }
+    for (int k = 0; k < LIVE_COLORS; k++)
+        for (int i = first[k], batch = w->color_first[k]; i < first[k + 1];
+             i += STRETCH, batch += STRETCH / LANES) {
+            int count = first[k + 1] - i;
+            fill_stretch(w, &w->listed.data[i], count < STRETCH ? count : STRETCH, &w->batches[batch]);
+        }
+    for (int i = first[LIVE_COLORS]; i < first[LIVE_COLORS + 1]; i++)
+        fill_alone(&w->batches[w->color_first[LIVE_COLORS] + i - first[LIVE_COLORS]], w->listed.data[i]);
     w->times.batches = (int)w->batch_count;
     return true;
 }

@@ -146,41 +146,90 @@ static void put_at(live *w, int body, const cast_sweep *sweep, double t) {
 }
 
 /* Both bodies go back to when they touched: one that went on alone might end within the other. */
-static void stop(live *w, int body, bool far, double astray) {
-    const collider *c = collider_of(w, body);
-    sweeper s = {w, body, far, sweep_of(w, body), collider_bounds(c, live_pose(w, body)), 1, -1};
-    box b = far ? box_union(collider_bounds(c, s.sweep.from), s.end) : s.end;
+static void stop(live *w, int body, bool far, const int *around, int count) {
+    box end = collider_bounds(collider_of(w, body), live_pose(w, body));
+    sweeper s = {w, body, far, sweep_of(w, body), end, 1, -1};
     for (int64_t k = 0; k < w->unbounded.count; k++) visit(&s, w->unbounded.data[k]);
-    bvh_query(&w->tree, box_grow(b, w->reach + astray), visit, &s);
+    for (int k = 0; k < count; k++) visit(&s, around[k]);
     if (s.first >= 1) return;
     put_at(w, body, &s.sweep, s.first);
     cast_sweep theirs = sweep_of(w, s.other);
     if (w->movable[s.other + 1]) put_at(w, s.other, &theirs, s.first);
 }
 
-/* How far a body is from where it was expected, no point of it farther. */
-static double astray_of(const live *w, int body) {
-    const live_velocity *moved = &w->moved[body + 1];
-    const live_drift *d = &w->drifts[body];
+/* How far turning has carried any point of a body. */
+static double turned_by(const live *w, int body) {
     double r = isfinite(w->radii[body]) ? w->radii[body] : 0;
-    double turned = fmin(vec3_length(live_vec3(moved->w)), 2) * r;
-    return vec3_distance(live_vec3(moved->v), d->way) + fmax(turned - d->swing, 0);
+    return fmin(vec3_length(live_vec3(w->moved[body + 1].w)), 2) * r;
 }
 
-void live_stop_fast(live *w) {
-    double astray = 0;
-    w->strayed = 0;
+/* How far a body is from where it was expected, no point of it farther. */
+static double astray_of(const live *w, int body) {
+    const live_drift *d = &w->drifts[body];
+    return vec3_distance(live_vec3(w->moved[body + 1].v), d->way) + fmax(turned_by(w, body) - d->swing, 0);
+}
+
+/* ---- who may be in whose way
+ *
+ * Pairs of fat boxes that meet are known (`near`), and a body is in its fat box, unless it went astray.  One
+ * that has left it gets another, about the expected way and the real one, and its pairs anew. */
+
+static bool leaves_box(live *w, int body) {
+    if (w->leaves[body] == BVH_NONE) return false;
+    double swing = fmax(turned_by(w, body) - w->drifts[body].swing, 0);
+    box end = box_grow(collider_bounds(collider_of(w, body), live_pose(w, body)), swing);
+    vec3 ahead = vec3_scale(live_vec3(w->velocities[body + 1].v), 2 * w->dt);
+    return bvh_move(&w->tree, w->leaves[body], box_union(w->boxes[body], end), LIVE_MARGIN * w->size, ahead);
+}
+
+/* The bodies near each one that seeks: in `around` from w->buckets[i] to w->buckets[i + 1] - 1. */
+static bool list_around(live *w) {
+    int n = w->bodies;
+    if (!array_reserve(w->context, &w->buckets, n + 2)) return false;
+    int *first = w->buckets.data;
+    memset(first, 0, ((size_t)n + 2) * sizeof *first);
+    for (int64_t i = 0; i < w->near.count; i++) {
+        live_pair p = w->near.data[i];
+        first[p.a + 2] += w->seeks[p.a], first[p.b + 2] += w->seeks[p.b];
+    }
+    for (int i = 0; i < n; i++) first[i + 2] += first[i + 1];
+    if (!array_reserve(w->context, &w->around, first[n + 1])) return false;
+    for (int64_t i = 0; i < w->near.count; i++) {
+        live_pair p = w->near.data[i];
+        if (w->seeks[p.a]) w->around.data[first[p.a + 1]++] = p.b;
+        if (w->seeks[p.b]) w->around.data[first[p.b + 1]++] = p.a;
+    }
+    return true;
+}
+
+static bool goes_far(const live *w, int body) {
+    double moved = vec3_length(live_vec3(w->moved[body + 1].v));
+    return moved > fmax(0.25 * w->size, 0.5 * w->body[body].core);
+}
+
+/* Notes who looks for others in its way: what went far, or is astray by more than boxes allow for. */
+static bool find_seekers(live *w, bool *any) {
+    bool left = false;
+    w->strayed = 0, *any = false;
     for (int i = 0; i < w->bodies; i++) {
+        w->seeks[i] = w->roams[i] = false;
         if (!w->movable[i + 1] && !w->body[i].kinematic) continue;
-        double r = isfinite(w->radii[i]) ? w->radii[i] : 0;
-        double turned = fmin(vec3_length(live_vec3(w->moved[i + 1].w)), 2) * r;
-        w->strayed = fmax(w->strayed, vec3_length(live_vec3(w->moved[i + 1].v)) + turned);
-        if (w->movable[i + 1]) astray = fmax(astray, astray_of(w, i));
-    }
-    for (int i = 0; i < w->bodies; i++) {
+        w->strayed = fmax(w->strayed, vec3_length(live_vec3(w->moved[i + 1].v)) + turned_by(w, i));
         if (!w->movable[i + 1] || w->shape_of[i] < 0) continue;
-        double moved = vec3_length(live_vec3(w->moved[i + 1].v));
-        bool far = moved > fmax(0.25 * w->size, 0.5 * w->body[i].core);
-        if (far || astray_of(w, i) > 0.5 * w->reach) stop(w, i, far, astray);
+        bool astray = astray_of(w, i) > 0.5 * w->reach;
+        w->seeks[i] = astray || goes_far(w, i), w->roams[i] = astray && leaves_box(w, i);
+        *any |= w->seeks[i], left |= w->roams[i];
     }
+    return !left || live_update_near(w);
+}
+
+bool live_stop_fast(live *w) {
+    bool any;
+    if (!find_seekers(w, &any)) return false;
+    if (!any) return true;
+    if (!list_around(w)) return false;
+    const int *first = w->buckets.data;
+    for (int i = 0; i < w->bodies; i++)
+        if (w->seeks[i]) stop(w, i, goes_far(w, i), w->around.data + first[i], first[i + 1] - first[i]);
+    return true;
 }

@@ -101,6 +101,7 @@ LANES_INLINE void prepare_point(live_batch *c, const view *v, int i, int side) {
         four_pack(&c->coupling[coupled(i, j)], side, own);
     }
     four_pack(&k->mass, side, inverted(own));
+    k->now = k->gap;
 }
 
 LANES_INLINE four mobility(const view *c, four3 a, four3 b, four direct) {
@@ -165,20 +166,35 @@ LANES_INLINE lanes opening(const live_batch *c, const relative *q) {
     return lanes_dot(c->n, q->v) + (lanes_dot(c->na, q->wa) - lanes_dot(c->nb, q->wb));
 }
 
+/* The gaps where the bodies are after the displacements `moved`; they stay until bodies move again. */
+LANES_INLINE void move_gaps(live_batch *c, int count, const relative *moved) {
+    lanes shift = opening(c, moved);
+    lanes3 turn = lanes_sub3(moved->wa, moved->wb);
+    for (int i = 0; i < count; i++) {
+        live_lane_point *k = &c->point[i];
+        k->now = k->gap + (shift + lanes_dot(k->e, turn));
+    }
+}
+
+static void place(live_batch *c, const live_velocity *displaced) {
+    relative moved = gather(c, displaced);
+    move_gaps(c, c->points, &moved);
+}
+
 /* The normal impulses of a manifold: forth and back over its points, among themselves by their couplings,
  * then their sum on the bodies. */
-LANES_INLINE done solve_normals(live_batch *c, int count, const relative *moved, const live_visit *visit,
-                                bool relax, const relative *q, const done *before) {
+LANES_INLINE done solve_normals(live_batch *c, int count, const live_visit *visit, bool relax,
+                                const relative *q, const done *before) {
     lanes zero = lanes_all(0), one = lanes_all(1), u[MANIFOLD_POINTS], p[MANIFOLD_POINTS],
           scale[MANIFOLD_POINTS], soften[MANIFOLD_POINTS];
     lanes rate = lanes_all((float)visit->soft.rate), part = lanes_all((float)visit->soft.scale),
           give = lanes_all((float)visit->soft.soften), inverse_h = lanes_all((float)visit->inverse_h),
           most = lanes_all((float)-visit->push);
-    lanes slip = opening(c, q), shift = opening(c, moved);
-    lanes3 spin = lanes_sub3(q->wa, q->wb), turn = lanes_sub3(moved->wa, moved->wb);
+    lanes slip = opening(c, q);
+    lanes3 spin = lanes_sub3(q->wa, q->wb);
     for (int i = 0; i < count; i++) {
         const live_lane_point *k = &c->point[i];
-        lanes gap = k->gap + (shift + lanes_dot(k->e, turn));
+        lanes gap = k->now;
         lanes_mask apart = gap > zero;
         lanes bias = lanes_pick(apart, gap * inverse_h, relax ? zero : lanes_max(rate * gap, most));
         u[i] = slip + lanes_dot(k->e, spin) + bias;
@@ -271,22 +287,21 @@ static void warm(const live_batch *batches, int count, live_velocity *all) {
 }
 
 /* Bodies of a batch lie anywhere: those of the next batch are asked for. */
-LANES_INLINE void prefetch_bodies(const live_batch *c, const live_velocity *all,
-                                  const live_velocity *displaced) {
-    for (int i = 0; i < LANES; i++) {
-        __builtin_prefetch(&all[c->a[i]]), __builtin_prefetch(&all[c->b[i]]);
-        __builtin_prefetch(&displaced[c->a[i]]), __builtin_prefetch(&displaced[c->b[i]]);
-    }
+LANES_INLINE void prefetch_bodies(const live_batch *c, const live_velocity *all) {
+    for (int i = 0; i < LANES; i++) __builtin_prefetch(&all[c->a[i]]), __builtin_prefetch(&all[c->b[i]]);
 }
 
 LANES_INLINE void visit_batch(live_batch *c, int count, live_velocity *all, const live_velocity *displaced,
                               const live_visit *visit, bool relax) {
     relative q = gather(c, all);
     done d = solve_tangential(c, count, &q);
-    relative moved = gather(c, displaced);
+    if (relax) { /* bodies have moved since the last visit */
+        relative moved = gather(c, displaced);
+        move_gaps(c, count, &moved);
+    }
     q.v = lanes_axpy3(q.v, c->inverse, d.impulse);
     q.wa = lanes_add3(q.wa, d.wa), q.wb = lanes_add3(q.wb, d.wb);
-    d = solve_normals(c, count, &moved, visit, relax, &q, &d);
+    d = solve_normals(c, count, visit, relax, &q, &d);
     scatter(c, all, d.impulse, d.wa, d.wb);
 }
 
@@ -294,7 +309,8 @@ LANES_INLINE void visit_batches(live_batch *batches, int count, live_velocity *a
                                 const live_velocity *displaced, const live_visit *visit, bool relax) {
     for (int k = 0; k < count; k++) {
         live_batch *c = &batches[k];
-        if (k + 1 < count) prefetch_bodies(c + 1, all, displaced);
+        if (k + 1 < count) prefetch_bodies(c + 1, all);
+        if (k + 1 < count && relax) prefetch_bodies(c + 1, displaced);
         switch (c->points) { /* each case with its loops unrolled */
         case 1: visit_batch(c, 1, all, displaced, visit, relax); break;
         case 2: visit_batch(c, 2, all, displaced, visit, relax); break;

@@ -45,6 +45,8 @@ void live_nncg_free(live *w) {
 void live_nncg_begin(live *w, int first, int end) {
     for (int k = first; k < end; k++) {
         lanes *old = old_of(w, k);
+        for (int i = w->batches[k].points; i < MANIFOLD_POINTS; i++)
+            w->batches[k].point[i].impulse = lanes_all(0);
         for (int i = 0; i < PER_BATCH; i++) {
             old[i] = *impulse_of(&w->batches[k], i);
             old[PER_BATCH + i] = lanes_all(0);

@@ -1,6 +1,8 @@
 /* Between contacts and batches: lanes of a batch from its contacts, and impulses back into them. */
 #include "sim/live.h"
 
+#include <stddef.h>
+
 #define MEAN_SECONDS 0.25
 #define TILT_SECONDS 1.0
 #define BAND         0.05
@@ -95,22 +97,34 @@ static void fill_lane(live *w, live_batch *batch, int lane, const live_contact *
     set(&batch->spinning, lane, m->friction.spinning), set(&batch->rolling_limit, lane, m->friction.rolling);
 }
 
-void live_prepare_batch(live *w, live_batch *batch) {
+/* A point that a lane does not have: it is never reached. */
+live_lane_point live_no_point(void) {
+    return (live_lane_point){.gap = lanes_all(1e30F), .now = lanes_all(1e30F)};
+}
+
+/* A batch without contacts yet: zero as far as it is used. */
+static void clear_batch(const live *w, live_batch *batch) {
     int32_t contact[LANES];
+    int points = 0;
     memcpy(contact, batch->contact, sizeof contact);
-    memset(batch, 0, sizeof *batch);
-    memcpy(batch->contact, contact, sizeof contact);
     for (int k = 0; k < LANES; k++) {
-        if (contact[k] < 0) continue;
-        const live_contact *c = &w->contacts.data[contact[k]];
+        int count = contact[k] < 0 ? 0 : w->contacts.data[contact[k]].count;
+        if (count > points) points = count;
+    }
+    memset(batch, 0, offsetof(live_batch, point));
+    memcpy(batch->contact, contact, sizeof contact);
+    for (int i = 0; i < points; i++) batch->point[i] = live_no_point();
+    batch->points = points;
+}
+
+void live_prepare_batch(live *w, live_batch *batch) {
+    clear_batch(w, batch);
+    for (int k = 0; k < LANES; k++) {
+        if (batch->contact[k] < 0) continue;
+        const live_contact *c = &w->contacts.data[batch->contact[k]];
         fill_lane(w, batch, k, c);
-        if (c->count > batch->points) batch->points = c->count;
         batch->rolls |= batch->rolling_limit[k] > 0;
     }
-    /* a lane with fewer points than its neighbours: points that are never reached */
-    for (int k = 0; k < LANES; k++)
-        for (int i = contact[k] < 0 ? 0 : w->contacts.data[contact[k]].count; i < batch->points; i++)
-            batch->point[i].gap[k] = 1e30F;
     w->kernels.prepare(batch);
 }
 

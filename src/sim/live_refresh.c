@@ -4,6 +4,8 @@
  * box that tumbles) is looked at again before the next sub-step. */
 #include "sim/live.h"
 
+#include <stddef.h>
+
 #define MOST_TURN 0.1 /* radians: half of the angle above */
 
 /* By slot, after its position: whether it may have turned too far against another. */
@@ -39,15 +41,40 @@ void live_take_back(const live *w, live_contact *c) {
     for (int i = 0; i < c->count; i++) c->points[i].gap -= live_moved_gap(w, c, &c->points[i]);
 }
 
+/* One lane of a batch becomes that of another, prepared one; points that the others do not have are never
+ * reached by them. */
+static void copy_lane(live_batch *to, const live_batch *from, int lane) {
+    enum { VECTORS = (offsetof(live_batch, point) - offsetof(live_batch, inverse)) / sizeof(lanes) };
+    lanes *x = &to->inverse;
+    const lanes *y = &from->inverse;
+    for (int i = 0; i < VECTORS; i++) x[i][lane] = y[i][lane];
+    for (; to->points < from->points; to->points++) to->point[to->points] = live_no_point();
+    for (int i = 0; i < to->points; i++) {
+        live_lane_point none = live_no_point();
+        const live_lane_point *source = i < from->points ? &from->point[i] : &none;
+        for (size_t k = 0; k < sizeof none / sizeof(lanes); k++)
+            ((lanes *)&to->point[i])[k][lane] = ((const lanes *)source)[k][lane];
+    }
+    to->rolls |= from->rolls;
+}
+
+/* The contacts that have turned, in a batch of their own, then in their lanes: the others go on as they are,
+ * so that what becomes of a contact does not depend on which ones share its batch. */
 static void refresh(live *w, live_batch *batch) {
+    live_batch turned = {.points = 0};
     for (int k = 0; k < LANES; k++) {
-        if (batch->contact[k] < 0) continue;
+        bool stays = batch->contact[k] < 0 || !has_turned(w, batch->a[k], batch->b[k]);
+        turned.contact[k] = stays ? -1 : batch->contact[k];
+        if (stays) continue;
         live_contact *c = &w->contacts.data[batch->contact[k]];
         live_keep_impulses(w, batch, k, c);
-        if (!has_turned(w, batch->a[k], batch->b[k]) || !live_collide_again(w, c)) live_place_again(w, c);
+        if (!live_collide_again(w, c)) live_place_again(w, c);
         live_take_back(w, c);
     }
-    live_prepare_batch(w, batch);
+    live_prepare_batch(w, &turned);
+    w->kernels.place(&turned, w->moved);
+    for (int k = 0; k < LANES; k++)
+        if (turned.contact[k] >= 0) copy_lane(batch, &turned, k);
 }
 
 void live_refresh(live *w, int first, int end) {
