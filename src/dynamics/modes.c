@@ -99,19 +99,23 @@ static double mobility_of(const modes *m, const modes_point *p) {
     return fmax(raw[0].size, raw[1].size);
 }
 
-/* |m T - the nearest to m T' inside the bound|: how far friction is from the law, as a rate. */
+/* |m T - the nearest to m T' = m T - r inside the bound|: how far friction is from the law, as a rate; less
+ * the rounding of that difference. */
 static double miss(const modes_point *p, double mobility, const double pull[2], double strength,
                    double room) {
-    double part = strength > room ? room / strength : 1;
+    if (strength <= room) return sqrt(p->rate[0] * p->rate[0] + p->rate[1] * p->rate[1]);
+    double part = room / strength;
     double a = mobility * p->force[0] - part * pull[0], b = mobility * p->force[1] - part * pull[1];
-    return sqrt(a * a + b * b);
+    return fmax(sqrt(a * a + b * b) - 1e-15 * strength, 0);
 }
 
 /* Gives the point the mode that its forces and rates ask for.  Returns how far they are from the law, as a
  * rate; a point that carries nothing may go from one mode to the other for ever without being far from it. */
 static double change_point(modes *m, modes_point *p) {
     double size = m->raw[p->normal].size, pushed = size * p->normal_force - p->normal_rate, c = 0;
-    double far = fabs(size * p->normal_force - fmax(pushed, 0)), tiny = LAW_TOLERANCE * m->scale;
+    /* |m N - max(m N - r_n, 0)| */
+    double far = pushed > 0 ? fabs(p->normal_rate) : fabs(size * p->normal_force),
+           tiny = LAW_TOLERANCE * m->scale;
     bool closed = pushed > (p->closed ? -tiny : tiny);
     if (p->law) {
         double mobility = mobility_of(m, p), pull[2];
@@ -374,7 +378,11 @@ abut_status modes_choose(group *g, const coulomb_config *config, const group_scr
     solution->state = arena_alloc(scratch->arena, n, 1);
     solution->x = arena_alloc(scratch->arena, (size_t)g->body_count + 1, sizeof(spatial));
     if (!solution->w || !solution->state || !solution->x) return fail_memory(error);
-    system_apply(system, solution->z, solution->x);
+    solution->wide = m.t.equations.is_wide;
+    if (solution->wide)
+        states_motion(&m.t, solution->x);
+    else
+        system_apply(system, solution->z, solution->x);
     system_rates(system, solution->x, solution->w);
     solution->outcome = SYSTEM_SOLVED, solution->residual = LAW_TOLERANCE, solution->scale = m.scale;
     return ABUT_OK;

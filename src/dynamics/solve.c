@@ -110,6 +110,31 @@ bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *
     return true;
 }
 
+/* What forces are known to, as a part of the largest at the body that carries less: where masses differ much
+ * the contradictions of redundant points, which are rounding, over the ease (numerics/coupled.h) are forces.
+ */
+#define WIDE_ROUNDING 1e-9
+
+/* The largest |z| at each body, of a wide solution. */
+static void measure_loads(const states *t, const system_solution *sol, double *most) {
+    for (int i = 0; i < t->equations.blocks; i++) most[i] = 0;
+    for (int i = 0; i < t->s->count; i++)
+        for (int k = 0; k < 2; k++) {
+            int block = t->rows[i].block[k];
+            if (block >= 0) most[block] = fmax(most[block], fabs(sol->z[i]));
+        }
+}
+
+/* How large a force along row i is at its lesser body, beside rounding. */
+static double rounding_of(const states *t, const system_solution *sol, int i) {
+    double least = INFINITY;
+    for (int k = 0; sol->wide && k < 2; k++) {
+        int block = t->rows[i].block[k];
+        if (block >= 0) least = fmin(least, t->loads[block]);
+    }
+    return sol->wide && isfinite(least) ? WIDE_ROUNDING * least : 0;
+}
+
 /* The unknown that violates its bound or sign most (or the first that does), and the state it should have;
  * -1. Forces are compared as the accelerations they cause alone. */
 static int worst_violation(const states *t, const system_solution *sol, double tolerance, bool first,
@@ -120,7 +145,9 @@ static int worst_violation(const states *t, const system_solution *sol, double t
     for (int i = 0; i < s->count; i++) {
         double mobility = t->rows[i].size, below = 0, above = 0;
         if (sol->state[i] == ABUT_LCP_FREE) {
-            below = (s->lo[i] - sol->z[i]) * mobility, above = (sol->z[i] - s->hi[i]) * mobility;
+            double slack = rounding_of(t, sol, i);
+            below = (s->lo[i] - sol->z[i] - slack) * mobility;
+            above = (sol->z[i] - s->hi[i] - slack) * mobility;
             if (below > most) most = below, worst = i, *next = ABUT_LCP_AT_LOWER;
             if (above > most) most = above, worst = i, *next = ABUT_LCP_AT_UPPER;
         } else {
@@ -133,7 +160,7 @@ static int worst_violation(const states *t, const system_solution *sol, double t
 }
 
 static void evaluate(const group_system *s, system_solution *sol) {
-    system_apply(s, sol->z, sol->x);
+    if (!sol->wide) system_apply(s, sol->z, sol->x);
     system_rates(s, sol->x, sol->w);
 }
 
@@ -169,6 +196,8 @@ enum { SMALL_SYSTEM = 100 };
 static bool solve_states(states *t, arena *scratch, system_solution *sol, bool *solved) {
     const double *start = t->s->symmetric ? sol->start : NULL;
     *solved = states_solve(t, sol->state, sol->scale, start, sol->z);
+    sol->wide = *solved && t->equations.is_wide;
+    if (sol->wide) states_motion(t, sol->x);
     bool refused = !*solved && sol->trial && t->equations.left > t->equations.slight;
     if (refused) sol->outcome = SYSTEM_BUDGET;
     if (*solved || refused || t->s->count > SMALL_SYSTEM) return true;
@@ -202,6 +231,7 @@ static bool pivot(states *t, double tolerance, int budget, arena *scratch, syste
         *memory = solve_states(t, scratch, sol, &solved);
         if (!*memory || !solved) return false;
         evaluate(t->s, sol);
+        if (sol->wide) measure_loads(t, sol, t->loads);
         uint8_t next = 0;
         int worst = worst_violation(t, sol, tolerance, step > t->s->count, &next);
         if (worst < 0) return free_rows_hold(t->s, sol, tolerance);
@@ -360,7 +390,7 @@ static abut_status solve_with_slip(const group_system *s, double tolerance, int 
     if (memory && !ray) memory = sweep_states(&d, &r, columns, 300, a, sol);
     if (memory && !ray && pivot(&t, tolerance, pivots, a, sol, &memory)) return ABUT_OK;
     if (memory && try_all_states(&t, &r, tolerance, a, sol, &memory)) return ABUT_OK;
-    sol->outcome = SYSTEM_NO_SOLUTION;
+    sol->outcome = SYSTEM_NO_SOLUTION, sol->wide = false;
     return memory ? ABUT_OK : fail_memory(error);
 }
 
@@ -371,10 +401,13 @@ static abut_status solve_symmetric(const group_system *s, double tolerance, int 
     if (s->g->method == ABUT_LCP_EXACT) { /* the remembered states, or next to them */
         states t;
         bool memory = states_make(s, scratch->arena, &t);
-        if (memory && pivot(&t, fmin(tolerance, 1e-10), 2, scratch->arena, out, &memory)) return ABUT_OK;
+        /* where masses differ much the kernel's matrix does not have the digits */
+        int steps = t.equations.wide ? 2 * s->count + 10 : 2;
+        if (memory && pivot(&t, fmin(tolerance, 1e-10), steps, scratch->arena, out, &memory)) return ABUT_OK;
         if (!memory) return fail_memory(error);
         if (out->outcome == SYSTEM_BUDGET) return ABUT_OK;
     }
+    out->wide = false;
     row_matrix a;
     abut_status status = row_assemble(s->rows, s->count, s->g->motions, s->g->inertias, s->g->body_count,
                                       scratch->arena, &a, error);

@@ -32,7 +32,9 @@ bool states_make(const group_system *s, arena *scratch, states *out) {
         to_blocks(first, r->block);
         r->b = s->b[i], r->ease = ease_of(s->g, &s->rows[i]);
     }
-    return coupled_make(out->space.dimension / BLOCK_SIDE, out->rows, s->count, scratch, &out->equations);
+    out->loads = arena_alloc(scratch, (size_t)out->space.dimension / BLOCK_SIDE + 1, sizeof(double));
+    return out->loads &&
+           coupled_make(out->space.dimension / BLOCK_SIDE, out->rows, s->count, scratch, &out->equations);
 }
 
 bool states_solve(states *t, const uint8_t *state, double scale, const double *start, double *z) {
@@ -47,6 +49,11 @@ bool states_solve(states *t, const uint8_t *state, double scale, const double *s
     if (!coupled_solve(&t->equations, scale)) return false;
     for (int i = 0; i < s->count; i++) z[i] = t->rows[i].z;
     return true;
+}
+
+void states_motion(const states *t, spatial *x) {
+    memcpy(x, t->s->base, (size_t)t->s->g->body_count * sizeof(spatial));
+    system_space_add(&t->space, t->s->g, t->equations.y, x);
 }
 
 bool states_recall_forces(const group_system *s, double *z) {

@@ -13,6 +13,7 @@ typedef struct states {
     system_space space;
     coupled_row *rows; /* one for each unknown */
     coupled equations;
+    double *loads; /* room for a number a block */
 } states;
 
 /* Unknowns up to which forces are found from nothing: that is quick enough, and open loads then hang on the
@@ -25,6 +26,10 @@ bool states_make(const group_system *s, arena *scratch, states *out);
 /* z with w = 0 on the free unknowns, the others at their bounds; where z is open it stays near `start` (NULL:
  * zero).  False: rows that depend on each other contradict, or nearly, and z is not written. */
 bool states_solve(states *t, const uint8_t *state, double scale, const double *start, double *z);
+
+/* x of that solution.  Where masses differ much the sum of its forces would not have the digits (coupled.h).
+ */
+void states_motion(const states *t, spatial *x);
 
 /* The unknowns of the forces that the contacts remember (group_contact.push); false where they remember none,
  * or are few.

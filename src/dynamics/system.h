@@ -114,6 +114,7 @@ typedef struct system_solution {
                    (of symmetric systems only: with slip the motion hangs on how loads are shared) */
     bool
         trial; /* of a state that need not be: rows that contradict each other end in SYSTEM_BUDGET at once */
+    bool wide; /* x is right, and is not the sum of what z does in doubles (states_motion) */
     double *z, *w;
     uint8_t *state; /* abut_lcp_state of each unknown: read as a first guess, written */
     spatial *x;

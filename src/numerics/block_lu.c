@@ -100,8 +100,7 @@ void block_lu_clear(block_lu *f) {
 
 /* ---- values */
 
-/* The entry of position i at the later position j. */
-static size_t find(const block_lu *f, int i, int j) {
+size_t block_lu_find(const block_lu *f, int i, int j) {
     int low = f->start[i], high = f->start[i + 1];
     while (high - low > 1) {
         int middle = (low + high) / 2;
@@ -116,7 +115,8 @@ static size_t find(const block_lu *f, int i, int j) {
 /* A_ij for positions. */
 static double *at(block_lu *f, int i, int j) {
     if (i == j) return f->pivot + (size_t)i * BLOCK_AREA;
-    return i < j ? f->upper + find(f, i, j) * BLOCK_AREA : f->lower + find(f, j, i) * BLOCK_AREA;
+    return i < j ? f->upper + block_lu_find(f, i, j) * BLOCK_AREA
+                 : f->lower + block_lu_find(f, j, i) * BLOCK_AREA;
 }
 
 double *block_lu_entry(block_lu *f, int i, int j) { return at(f, f->place[i], f->place[j]); }

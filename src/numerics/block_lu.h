@@ -33,6 +33,8 @@ typedef struct block_pair {
 bool block_lu_plan(int count, const block_pair *pairs, int pair_count, arena *scratch, block_lu *out);
 void block_lu_clear(block_lu *f);
 
+/* The entry of position i at the later position j. */
+size_t block_lu_find(const block_lu *f, int i, int j);
 /* The block A_ij, by rows, to add to before the factorisation; i and j are coupled or the same. */
 double *block_lu_entry(block_lu *f, int i, int j);
 

@@ -3,16 +3,12 @@
 
 #include <math.h>
 
-enum { ROUNDS = 12, STALLS = 3 };
 /* The ease of the first attempt and of one for nearly dependent rows. */
 static const double eases[] = {1e-5, 3e-7};
-/* Residuals at rounding, those that another method could not make much smaller, and those that redundant rows
- * of a mechanism have while its positions are as good as the integration: relative to the scale. */
-#define DONE   1e-14
+/* Residuals that another method could not make much smaller, and those that redundant rows of a mechanism
+ * have while its positions are as good as the integration: relative to the scale. */
 #define GOOD   1e-12
 #define SLIGHT 1e-6
-/* A step that takes away less than this part of the residuals does not move anything: s^2 < STANDS * ease. */
-#define STANDS 0.05
 
 double coupled_rate(const coupled_row *r, const double *y) {
     double sum = 0;
@@ -52,7 +48,7 @@ bool coupled_make(int blocks, coupled_row *rows, int count, arena *scratch, coup
         coupled_measure(&rows[i]);
         if (!(rows[i].ease > 0)) rows[i].ease = rows[i].size;
     }
-    return block_lu_plan(blocks, pairs, count, scratch, &out->matrix);
+    return block_lu_plan(blocks, pairs, count, scratch, &out->matrix) && coupled_wide_make(out, scratch);
 }
 
 /* 1 / (c + e); 0 for a row that moves nothing. */
@@ -84,7 +80,8 @@ static bool factor(coupled *c, double ease) {
     return block_lu_factor(&c->matrix);
 }
 
-/* All residuals; the largest of the rows that hold, relative to the rates that meet in it. */
+/* All residuals; the largest of the rows that hold, relative to the rates that meet in it.  Where masses
+ * differ much those of a light body are no measure: they may be a million times what it does. */
 static double residual(coupled *c, double scale) {
     double most = 0;
     for (int i = 0; i < c->count; i++) {
@@ -92,7 +89,7 @@ static double residual(coupled *c, double scale) {
         r->r = coupled_rate(r, c->y) + r->b;
         if (!r->holds) continue;
         double left = fabs(r->r + r->compliance * r->z);
-        most = fmax(most, left / fmax(scale, fabs(r->z) * r->size));
+        most = fmax(most, left / (c->wide ? scale : fmax(scale, fabs(r->z) * r->size)));
     }
     return most;
 }
@@ -154,14 +151,14 @@ static double attempt(coupled *c, double ease, double scale, double left, bool *
     if (!factor(c, ease)) return INFINITY;
     double taken = 1, before = INFINITY;
     int round = 0;
-    for (int stalls = 0; left > DONE && round < ROUNDS && stalls < STALLS;) {
+    for (int stalls = 0; left > COUPLED_DONE && round < COUPLED_ROUNDS && stalls < COUPLED_STALLS;) {
         before = left;
         taken = improve(c, ease), round++;
         left = residual(c, scale);
-        if (left > 0.5 * before) stalls = taken < STANDS ? STALLS : stalls + 1;
+        if (left > 0.5 * before) stalls = taken < COUPLED_STANDS ? COUPLED_STALLS : stalls + 1;
     }
-    *contradicts = left > 0.5 * before && taken < STANDS;
-    if (left > DONE && left > 0.5 * before) {
+    *contradicts = left > 0.5 * before && taken < COUPLED_STANDS;
+    if (left > COUPLED_DONE && left > 0.5 * before) {
         release(c, round);
         left = residual(c, scale);
     }
@@ -169,6 +166,8 @@ static double attempt(coupled *c, double ease, double scale, double left, bool *
 }
 
 bool coupled_solve(coupled *c, double scale) {
+    c->is_wide = false;
+    if (c->wide) coupled_wide_begin(c);
     for (int i = 0; i < c->count; i++) {
         if (c->rows[i].z != 0) coupled_push(&c->rows[i], c->rows[i].z, c->y);
         c->rows[i].more = 0;
@@ -178,6 +177,7 @@ bool coupled_solve(coupled *c, double scale) {
     double left = residual(c, scale);
     for (int k = 0; k < 2 && left > GOOD && !contradicts; k++)
         left = attempt(c, eases[k], scale, left, &contradicts);
+    if (c->wide && left > GOOD) left = coupled_wide_solve(c, eases[0], scale, &contradicts);
     c->left = left;
     return left <= (contradicts ? c->slight : GOOD);
 }

@@ -17,11 +17,18 @@
  * q) / ease_i for some motion q: the loads of an elastic foundation, linear over a face whose points have one
  * ease.  Rows that contradict each other slightly (an edge whose two ends stick, between two corrections of
  * the drift) get the y of least squares. Nearly dependent rows that contradict each other more do not come to
- * rest: that is for a dense method to decide. */
+ * rest: that is for a dense method to decide.
+ *
+ * Masses that differ by more than 1e4 (WIDE).  A heavy body on a light one moves along the forces that pass
+ * through the light one by 1/ratio of what they would do to that alone: s^2 = 1/ratio, far below EASE, and
+ * the light one's y is the difference of forces as many times larger than what it moves by, which doubles do
+ * not hold.  Where the steps above do not come to rest, the same are made in double-double numbers, with EASE
+ * times the mobility of the heaviest body for all rows.  y is then known to the last digit of a double, and z
+ * too, but y is no longer the sum of v z in doubles: accelerations must be read from y. */
 #ifndef NUMERICS_COUPLED_H
 #define NUMERICS_COUPLED_H
 
-#include "numerics/block_lu.h"
+#include "numerics/block_wide.h"
 
 typedef struct coupled_row {
     int block[2]; /* -1: none */
@@ -35,6 +42,14 @@ typedef struct coupled_row {
     double more; /* the last step of z */
 } coupled_row;
 
+/* What the solution in double-double numbers needs. */
+typedef struct coupled_wide {
+    double least;    /* mobility of the block that rows move least */
+    double *y0, *z0; /* as given */
+    dd *y, *z, *step, *work;
+    block_wide matrix;
+} coupled_wide;
+
 typedef struct coupled {
     int blocks, count;
     coupled_row *rows;
@@ -43,6 +58,8 @@ typedef struct coupled {
     double left;   /* the largest residual of the answer, relative to the scale */
     block_lu matrix;
     double *step, *left_over, *work;
+    coupled_wide *wide; /* NULL: masses differ little */
+    bool is_wide;       /* the answer is that in double-double numbers: y is right, the sum of v z is not */
 } coupled;
 
 /* Rows with blocks, w, v filled in.  False when memory is out. */
@@ -51,6 +68,19 @@ bool coupled_make(int blocks, coupled_row *rows, int count, arena *scratch, coup
 /* Solves from the z and y0 given (y begins as y0, the effect of the z is added here).  `scale`: size of the
  * rates that meet in a row.  True when the largest |r_i| is at rounding, or slight as above. */
 bool coupled_solve(coupled *c, double scale);
+
+/* coupled_wide.c: makes room where it is needed; false when memory is out. */
+bool coupled_wide_make(coupled *c, arena *scratch);
+/* Keeps y and z as given, for an attempt of coupled_wide_solve, which returns the residual that is left.
+ * *contradicts as in coupled_solve. */
+void coupled_wide_begin(coupled *c);
+double coupled_wide_solve(coupled *c, double ease, double scale, bool *contradicts);
+
+/* Residuals at rounding; a step that takes away less than this part of the residuals moves nothing: s^2 <
+ * STANDS * ease; and steps of an attempt. */
+#define COUPLED_DONE   1e-14
+#define COUPLED_STANDS 0.05
+enum { COUPLED_ROUNDS = 12, COUPLED_STALLS = 3 };
 
 /* Sets the size of a row whose w has changed. */
 void coupled_measure(coupled_row *r);

@@ -11,37 +11,9 @@
  */
 #include "solid/mass.h"
 
+#include "math/dd.h"
+
 #include <math.h>
-
-/* ---- double-double */
-
-typedef struct dd {
-    double hi, lo;
-} dd;
-
-static inline dd two_sum(double a, double b) {
-    double s = a + b, t = s - a;
-    return (dd){s, (a - (s - t)) + (b - t)};
-}
-
-/* Exact product by splitting the factors in halves of 26 bits (Dekker). */
-static inline dd two_product(double a, double b) {
-    double p = a * b, t = 134217729.0 * a, ah = t - (t - a), al = a - ah;
-    t = 134217729.0 * b;
-    double bh = t - (t - b), bl = b - bh;
-    return (dd){p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
-}
-
-static dd dd_add(dd a, dd b) {
-    dd s = two_sum(a.hi, b.hi), t = two_sum(a.lo, b.lo);
-    s = two_sum(s.hi, s.lo + t.hi);
-    return two_sum(s.hi, s.lo + t.lo);
-}
-
-static dd dd_scale(dd a, double b) {
-    dd p = two_product(a.hi, b);
-    return two_sum(p.hi, p.lo + a.lo * b);
-}
 
 /* a d - b c, with an error of the order u^2. */
 static inline dd dd_minor(double a, double b, double c, double d) {
@@ -64,7 +36,6 @@ static inline void dd_accumulate(dd *sum, double x) {
     dd s = two_sum(sum->hi, x);
     sum->hi = s.hi, sum->lo += s.lo;
 }
-static double dd_value(dd a) { return a.hi + a.lo; }
 
 /* ---- integrals */
 

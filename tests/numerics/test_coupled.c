@@ -184,11 +184,45 @@ static void compliance_gives_way(void **state) {
     arena_free(&a);
 }
 
+/* A column of bodies with masses from 1e-6 to 1e6 in any order, each row doubled, on the ground: in the space
+ * of unit masses row k is (-1/sqrt m_(k-1), 1/sqrt m_k), and the two of a joint carry the weight above it. */
+static void masses_far_apart(void **state) {
+    (void)state;
+    enum { N = 6 };
+    for (int round = 0; round < 50; round++) {
+        arena a;
+        arena_init(&a, NULL);
+        double mass[N], root[N], above = 0;
+        coupled_row rows[2 * N] = {0};
+        for (int i = 0; i < N; i++) mass[i] = pow(10, 6 * uniform());
+        mass[0] = 1e-6, mass[1 + pick(N - 1)] = 1e6;
+        for (int i = 0; i < N; i++) root[i] = 1 / sqrt(mass[i]);
+        for (int i = 0; i < 2 * N; i++) {
+            int k = i / 2;
+            rows[i] = (coupled_row){.block = {k - 1, k}, .b = k == 0 ? -10 : 0, .holds = true};
+            if (k > 0) rows[i].w[0][2] = rows[i].v[0][2] = -root[k - 1];
+            rows[i].w[1][2] = rows[i].v[1][2] = root[k];
+        }
+        coupled c;
+        assert_true(coupled_make(N, rows, 2 * N, &a, &c));
+        assert_non_null(c.wide);
+        assert_true(coupled_solve(&c, 10));
+        for (int k = N - 1; k >= 0; k--) {
+            above += mass[k];
+            double carried = rows[2 * k].z + rows[2 * k + 1].z;
+            assert_true(fabs(carried / (10 * above) - 1) < 1e-12);
+            assert_true(fabs(c.y[BLOCK_SIDE * k + 2] * root[k] / 10 - 1) < 1e-12); /* no one falls */
+        }
+        arena_free(&a);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_eliminated),     cmocka_unit_test(a_chain_has_no_fill),
         cmocka_unit_test(singular_pivots_are_named), cmocka_unit_test(rows_agree_with_the_dense_answer),
         cmocka_unit_test(redundant_rows_share),      cmocka_unit_test(compliance_gives_way),
+        cmocka_unit_test(masses_far_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
