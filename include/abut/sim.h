@@ -115,6 +115,8 @@ typedef struct abut_event {
     abut_vec3 point, normal, impulse;   /* impulse on body[0]; normal from body[1] to body[0] */
     double energy_before, energy_after; /* kinetic energy of the group that took part */
     int count;                          /* impacts that a closed-form (Zeno) sum stands for; otherwise 1 */
+    const char *name; /* USER: of the watch, or what the caller gave; NULL: none.  Of the model, the caller or
+                         the recording: copy it to keep it */
 } abut_event;
 
 /* ---- motion and dense output */
@@ -237,7 +239,8 @@ ABUT_API abut_status abut_sim_strike(abut_sim *run, int body, abut_vec3 impulse,
                                      abut_error *error);
 /* An event of the caller's own, of kind ABUT_EVENT_USER, at the present time: a grasp, a goal, a decision. It
  * is counted, told to the hook and so recorded among the others.  Bodies (-1: none), entities, point, normal,
- * impulse and energies are taken from `event`; the rest is set. */
+ * impulse, energies and name are taken from `event`; the rest is set.  Events that are to be found by the run
+ * itself, at the instant when a function of the motion comes to zero, are watches (abut/world.h). */
 ABUT_API abut_status abut_sim_tell(abut_sim *run, const abut_event *event, abut_error *error);
 
 ABUT_API double abut_sim_time(const abut_sim *run);

@@ -1,5 +1,5 @@
-/* abut/world.h: what a scene says, as plain definitions: shapes, materials, bodies, hinges, forces, and how
- * to run them.
+/* abut/world.h: what a scene says, as plain definitions: shapes, materials, bodies, hinges, forces,
+ * watches, and how to run them.
  *
  *     abut_world_def world = abut_default_world();
  *     abut_body_def floor = abut_default_body(), ball = abut_default_body();
@@ -178,6 +178,52 @@ typedef struct abut_force_def {
     void *user;
 } abut_force_def;
 
+/* ---- watches
+ *
+ *     static bool height(void *user, double time, const abut_watched *bodies, double *value) {
+ *         *value = bodies[0].position.z - *(const double *)user;
+ *         return true;
+ *     }
+ *     ...
+ *     abut_watch_def watch = abut_default_watch();
+ *     watch.name = "gate", watch.bodies[0] = 1, watch.body_count = 1;
+ *     watch.function = height, watch.user = &level;
+ *     world.watches = &watch, world.watch_count = 1;
+ *
+ * A number that follows from the time and from the motion of some bodies.  Where it comes to zero, an event
+ * of kind ABUT_EVENT_USER is told (abut/sim.h), with the name of the watch, its first two bodies and the
+ * centre of mass of the first one.  Watches look on: the motion has the same bits with and without them. */
+typedef struct abut_watched {
+    abut_vec3 position, center; /* of the shape's origin, of mass */
+    abut_quat rotation;
+    abut_vec3 velocity; /* of the centre of mass */
+    abut_vec3 spin;
+} abut_watched;
+
+/* The value at a time, for the bodies of the watch in their order: the same for the same arguments, finite,
+ * continuous while the motion is.  Asked in the caller's thread, and in no order of times; false stops the
+ * run. */
+typedef bool abut_watch_function(void *user, double time, const abut_watched *bodies, double *value);
+
+typedef enum abut_crossing {
+    ABUT_CROSSING_BOTH,
+    ABUT_CROSSING_RISING, /* from below zero */
+    ABUT_CROSSING_FALLING /* from above */
+} abut_crossing;
+
+enum { ABUT_MOST_WATCHED = 8 };
+typedef struct abut_watch_def {
+    uint32_t cookie;
+    const char *name;              /* NULL: "watch1", ... */
+    int line;                      /* of the file that defines it, for messages; 0: none */
+    int bodies[ABUT_MOST_WATCHED]; /* of any kind, also fixed ones */
+    int body_count;                /* at least 1 */
+    abut_crossing direction;
+    abut_watch_function *function;
+    void *user;
+} abut_watch_def;
+ABUT_API abut_watch_def abut_default_watch(void);
+
 /* Two smooth bodies put in rolling contact by contact coordinates (Kry 2000, figure 4.1). */
 typedef struct abut_rolling_def {
     int a, b, patch_a, patch_b;
@@ -231,6 +277,8 @@ typedef struct abut_world_def {
     int spring_count;
     const abut_force_def *forces;
     int force_count;
+    const abut_watch_def *watches;
+    int watch_count;
     const abut_rolling_def *rollings;
     int rolling_count;
 } abut_world_def;

@@ -59,6 +59,8 @@ abut_body_def abut_default_body(void) {
                            .color = {0.7f, 0.7f, 0.7f, 1}};
 }
 
+abut_watch_def abut_default_watch(void) { return (abut_watch_def){.cookie = ABUT_DEF_COOKIE}; }
+
 abut_hinge_def abut_default_hinge(void) {
     return (abut_hinge_def){.cookie = ABUT_DEF_COOKIE,
                             .b = -1,

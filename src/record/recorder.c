@@ -25,7 +25,7 @@ static const char *const statement_texts[STATEMENTS] = {
         ("INSERT INTO frame(id, t, kinetic, potential, dissipated, work, px, py, pz, lx, ly, lz, "
          "deepest_overlap, motions) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
     [INSERT_SEGMENT] = "INSERT INTO segment VALUES(?,?,?,?,?,?)",
-    [INSERT_EVENT] = "INSERT INTO event VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [INSERT_EVENT] = "INSERT INTO event VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_CONTACT] = "INSERT INTO contact VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [INSERT_SNAPSHOT] = "INSERT INTO snapshot VALUES(?,?,?,?,?)",
     [INSERT_META] = "INSERT OR REPLACE INTO meta VALUES(?,?)",
@@ -315,9 +315,11 @@ abut_status abut_recorder_resume(const abut_context *context, const char *path, 
              "DELETE FROM segment WHERE id >= %lld",
              (long long)frame, (long long)frame, (long long)r->next_event, (long long)r->next_segment);
     if (status == ABUT_OK) status = record_execute(r->db, path, sql, error);
-    /* recordings of earlier versions have no such column; where it is there this does nothing */
-    if (status == ABUT_OK)
+    /* recordings of earlier versions have no such columns; where they are there this does nothing */
+    if (status == ABUT_OK) {
         sqlite3_exec(r->db, "ALTER TABLE contact ADD COLUMN border BLOB", NULL, NULL, NULL);
+        sqlite3_exec(r->db, "ALTER TABLE event ADD COLUMN name TEXT", NULL, NULL, NULL);
+    }
     if (status == ABUT_OK) status = prepare(r, error);
     if (status == ABUT_OK) status = set_meta(r, "status", "running", error);
     if (status == ABUT_OK) status = record_execute(r->db, path, "COMMIT; BEGIN", error);
@@ -384,6 +386,7 @@ static bool record_event(void *user, const abut_event *e) {
     sqlite3_bind_double(s, 19, e->energy_before);
     sqlite3_bind_double(s, 20, e->energy_after);
     sqlite3_bind_int(s, 21, e->count);
+    sqlite3_bind_text(s, 22, e->name, -1, SQLITE_STATIC); /* NULL: none */
     if (!r->has_failed) r->has_failed = step(r, INSERT_EVENT, &r->failure) != ABUT_OK;
     return !r->has_failed && (!r->watch || r->watch(r->watch_user, e));
 }

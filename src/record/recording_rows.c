@@ -49,7 +49,9 @@ abut_status abut_recording_events_from(abut_recording *r, int64_t from,
             .impulse = column_vec3(s, 15),
             .energy_before = sqlite3_column_double(s, 18),
             .energy_after = sqlite3_column_double(s, 19),
-            .count = sqlite3_column_int(s, 20)};
+            .count = sqlite3_column_int(s, 20),
+            /* recordings of earlier versions have no names */
+            .name = sqlite3_column_count(s) > 21 ? (const char *)sqlite3_column_text(s, 21) : NULL};
         for (int i = 0; i < 2; i++)
             if (e.body[i] >= r->body_count || e.body[i] < -1) e.body[i] = -1;
         go_on = visit(user, &e);

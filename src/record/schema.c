@@ -17,7 +17,7 @@ const char record_schema[] =
     "CREATE TABLE event(id INTEGER PRIMARY KEY, t REAL, kind TEXT, body_a INTEGER, body_b INTEGER,"
     " entity_a TEXT, id_a INTEGER, entity_b TEXT, id_b INTEGER, x REAL, y REAL, z REAL, nx REAL, ny REAL, nz "
     "REAL,"
-    " jx REAL, jy REAL, jz REAL, energy_before REAL, energy_after REAL, count INTEGER);"
+    " jx REAL, jy REAL, jz REAL, energy_before REAL, energy_after REAL, count INTEGER, name TEXT);"
     "CREATE TABLE contact(id INTEGER PRIMARY KEY, frame INTEGER, body_a INTEGER, body_b INTEGER, "
     "representation TEXT,"
     " dimension INTEGER, entity_a TEXT, id_a INTEGER, entity_b TEXT, id_b INTEGER, points BLOB, normals "

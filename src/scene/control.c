@@ -120,7 +120,7 @@ void scene_register_control(lua_State *L) {
 
 /* ---- calling handlers */
 
-static void push_vec3(lua_State *L, const char *key, vec3 v) {
+void scene_push_vec3(lua_State *L, const char *key, vec3 v) {
     lua_createtable(L, 3, 0);
     for (int i = 0; i < 3; i++) {
         lua_pushnumber(L, vec3_at(v, i));
@@ -129,11 +129,12 @@ static void push_vec3(lua_State *L, const char *key, vec3 v) {
     lua_setfield(L, -2, key);
 }
 
-/* The event as a table: time, kind, bodies, point, normal, impulse, energy_before, energy_after. */
+/* The event as a table: time, kind, name, bodies, point, normal, impulse, energy_before, energy_after. */
 static void push_event(lua_State *L, const abut_model *model, const abut_event *e) {
     lua_newtable(L);
     lua_pushnumber(L, e->time), lua_setfield(L, -2, "time");
     lua_pushstring(L, abut_event_name(e->kind)), lua_setfield(L, -2, "kind");
+    if (e->name) lua_pushstring(L, e->name), lua_setfield(L, -2, "name");
     lua_newtable(L);
     for (int i = 0; i < 2; i++) {
         if (e->body[i] < 0) continue;
@@ -141,9 +142,9 @@ static void push_event(lua_State *L, const abut_model *model, const abut_event *
         lua_seti(L, -2, i + 1);
     }
     lua_setfield(L, -2, "bodies");
-    push_vec3(L, "point", e->point);
-    push_vec3(L, "normal", e->normal);
-    push_vec3(L, "impulse", e->impulse);
+    scene_push_vec3(L, "point", e->point);
+    scene_push_vec3(L, "normal", e->normal);
+    scene_push_vec3(L, "impulse", e->impulse);
     lua_pushnumber(L, e->energy_before), lua_setfield(L, -2, "energy_before");
     lua_pushnumber(L, e->energy_after), lua_setfield(L, -2, "energy_after");
 }

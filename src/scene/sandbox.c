@@ -85,6 +85,11 @@ static int line_of_key(const abut_scene *scene, int line, const char *key) {
     return line;
 }
 
+int scene_line_of(lua_State *L, const char *key) {
+    int line = scene_line(L);
+    return line ? line_of_key(scene_of(L), line, key) : 0;
+}
+
 int scene_raise(lua_State *L, const char *key, const char *format, ...) {
     char message[600];
     va_list arguments;
@@ -92,8 +97,7 @@ int scene_raise(lua_State *L, const char *key, const char *format, ...) {
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     abut_scene *scene = scene_of(L);
-    int line = scene_line(L);
-    if (key && line) line = line_of_key(scene, line, key);
+    int line = key ? scene_line_of(L, key) : scene_line(L);
     lua_pushfstring(L, "%s:%d: %s", scene->name, line, message);
     return lua_error(L);
 }
@@ -107,7 +111,7 @@ static void find_meant(const char *text, char *out, size_t size) {
     static const char *const ways[] = {"attempt to call a nil value (global '",
                                        "attempt to call a nil value (field '"};
     static const char *const words[] = {
-        "world material pair body contact spring force torque param on every camera light sphere ellipsoid "
+        "world material pair body contact spring force torque watch param on every camera light sphere ellipsoid "
         "capsule cylinder halfspace print",
         "box mesh hull prism tetrahedron sphere cylinder torus bezier loop ball pin slider universal planar "
         "weld rod screw point_on_plane point_on_line"};
@@ -228,6 +232,7 @@ static int protected_open(lua_State *L) {
     scene_register_surfaces(L);
     scene_register_world(L);
     scene_register_links(L);
+    scene_register_watch(L);
     scene_register_control(L);
     return 0;
 }

@@ -81,6 +81,7 @@ static void finish(abut_scene *scene) {
     w->hinges = scene->hinges.data, w->hinge_count = (int)scene->hinges.count;
     w->springs = scene->springs.data, w->spring_count = (int)scene->springs.count;
     w->forces = scene->forces.data, w->force_count = (int)scene->forces.count;
+    w->watches = scene->watches.data, w->watch_count = (int)scene->watches.count;
     w->rollings = scene->rollings.data, w->rolling_count = (int)scene->rollings.count;
 }
 
@@ -156,6 +157,7 @@ void abut_scene_free(abut_scene *scene) {
     array_free(&context, &scene->hinges);
     array_free(&context, &scene->springs);
     array_free(&context, &scene->forces);
+    array_free(&context, &scene->watches);
     array_free(&context, &scene->rollings);
     array_free(&context, &scene->shapes);
     array_free(&context, &scene->solids);

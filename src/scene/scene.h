@@ -8,6 +8,7 @@
  *   surfaces.c  surface.bezier, surface.loop, contact
  *   world.c     world, material, pair, body
  *   links.c     hinge.*, spring, force, torque, contact
+ *   watch.c     watch
  *   control.c   param, on, every, camera, light
  *   json.c      the calls of a scene as JSON, and back
  *   kry.c       scene files of Kry's thesis, turned into such calls
@@ -32,6 +33,13 @@ typedef struct scene_function {
     const char *what; /* "the motion of body `x`" */
     double scale;     /* metres, where it returns a length or a position; 1 otherwise */
 } scene_function;
+
+/* The function of a watch. */
+typedef struct scene_watch {
+    const scene_function *function;
+    int body_count;
+    int line; /* of `value` */
+} scene_watch;
 
 typedef struct scene_handler {
     int kind; /* abut_event_kind; -1: every() */
@@ -67,6 +75,7 @@ struct abut_scene {
     ARRAY(abut_hinge_def) hinges;
     ARRAY(abut_spring_def) springs;
     ARRAY(abut_force_def) forces;
+    ARRAY(abut_watch_def) watches;
     ARRAY(abut_rolling_def) rollings;
     ARRAY(scene_shape) shapes;
     ARRAY(abut_solid *) solids;
@@ -106,6 +115,7 @@ void scene_charge(lua_State *L, int64_t instructions);
  */
 int scene_raise(lua_State *L, const char *key, const char *format, ...) ABUT_PRINTF(3, 4);
 int scene_line(lua_State *L); /* that is being run; allocates nothing */
+int scene_line_of(lua_State *L, const char *key); /* that gives the key its value in the call being run */
 /* Raises for out of memory. */
 int scene_raise_memory(lua_State *L);
 /* An abut_time_function that calls the Lua function of a scene_function. */
@@ -158,7 +168,10 @@ void scene_register_shapes(lua_State *L);
 void scene_register_surfaces(lua_State *L);
 void scene_register_world(lua_State *L);
 void scene_register_links(lua_State *L);
+void scene_register_watch(lua_State *L);
 void scene_register_control(lua_State *L);
+/* Sets a key of the table on top of the stack (control.c). */
+void scene_push_vec3(lua_State *L, const char *key, vec3 v);
 void scene_set_function(lua_State *L, const char *name, lua_CFunction function); /* global */
 /* A function of the language: calls are recorded for the dump.  `name` may have one dot: "solid.box" goes
  * into the table `solid`. */

@@ -69,7 +69,7 @@ static void remember_slip(exact *x) {
 abut_status exact_keep_segment(exact *x, double start, double end_time, abut_error *error) {
     const abut_context *context = &x->run->context;
     segment_list *list = &x->account->segments;
-    if (!x->run->options.segment || !(end_time > start)) return ABUT_OK;
+    if (!run_keeps_segments(x->run) || !(end_time > start)) return ABUT_OK;
     kept_segment s = {.start = start,
                       .end = end_time,
                       .step = x->integrator.t - x->integrator.t_old,

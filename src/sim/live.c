@@ -323,6 +323,7 @@ abut_status live_advance(abut_sim *run, double until, abut_error *error) {
     run->state->time -= w->waits, w->waits = 0;
     for (double k = 0; k < count; k++) {
         abut_status status = step(w, dt, error);
+        if (status == ABUT_OK) status = run_watch_step(run, w->starts, dt, error);
         if (status != ABUT_OK) return status;
     }
     run->state->time = until;

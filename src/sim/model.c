@@ -99,10 +99,10 @@ static abut_status check_world(const abut_world_def *w, abut_error *error) {
 
 /* ---- bodies */
 
-static const char *copy_name(abut_model *m, const char *name, int number) {
+const char *model_copy_name(abut_model *m, const char *name, const char *word, int number) {
     char generated[32];
     if (!name) {
-        snprintf(generated, sizeof generated, "body%d", number + 1);
+        snprintf(generated, sizeof generated, "%s%d", word, number + 1);
         name = generated;
     }
     char *copy = arena_alloc(&m->memory, strlen(name) + 1, 1);
@@ -164,7 +164,7 @@ static abut_status make_inertia(const abut_body_def *def, model_body *body, abut
 
 static abut_status make_body(abut_model *m, const abut_body_def *def, int number, abut_error *error) {
     model_body *body = &m->bodies[number];
-    body->name = copy_name(m, def->name, number);
+    body->name = model_copy_name(m, def->name, "body", number);
     if (!body->name) return fail_memory(error);
     abut_status status = check_body(def, body->name, m->material_count, error);
     if (status != ABUT_OK) return status;
@@ -252,7 +252,7 @@ static abut_status make_hinges(abut_model *m, const abut_world_def *w, abut_erro
         status = hinge_compile(def, &m->bodies[def->a].start, b, &m->hinges[i].h, error);
         if (status != ABUT_OK && error && !error->line) error->line = def->line;
         if (status != ABUT_OK) return status;
-        m->hinges[i].name = def->name ? copy_name(m, def->name, i) : abut_hinge_name(def->kind);
+        m->hinges[i].name = def->name ? model_copy_name(m, def->name, "hinge", i) : abut_hinge_name(def->kind);
         if (!m->hinges[i].name) return fail_memory(error);
         m->hinges[i].collide = def->collide;
         m->hinge_count = i + 1;
@@ -434,6 +434,7 @@ abut_status abut_model_create(const abut_context *context, const abut_world_def 
     if (status == ABUT_OK) status = make_hinges(m, world, error);
     if (status == ABUT_OK) status = make_springs(m, world, error);
     if (status == ABUT_OK) status = make_forces(m, world, error);
+    if (status == ABUT_OK) status = model_make_watches(m, world, error);
     if (status == ABUT_OK && world->mode == ABUT_EXACT) status = model_check_pairs(m, error);
     if (status != ABUT_OK) {
         abut_model_free(m);

@@ -43,6 +43,14 @@ typedef struct model_force {
     void *user;
 } model_force;
 
+typedef struct model_watch {
+    const char *name;
+    int bodies[ABUT_MOST_WATCHED], body_count;
+    abut_crossing direction;
+    abut_watch_function *function;
+    void *user;
+} model_watch;
+
 typedef struct model_material {
     double restitution;
     abut_friction friction;
@@ -56,11 +64,12 @@ struct abut_model {
     abut_tolerances tolerance;
     double size;     /* metres: the largest extent of a bounded body, for scales */
     double smallest; /* metres: the smallest extent of a movable one */
-    int body_count, hinge_count, spring_count, force_count, material_count;
+    int body_count, hinge_count, spring_count, force_count, watch_count, material_count;
     model_body *bodies;
     model_hinge *hinges;
     model_spring *springs;
     model_force *forces;
+    model_watch *watches;
     bool uniform_pressure; /* of any pair */
     model_material *pairs; /* (material_count + 1)^2, entry 0 is the default material */
 };
@@ -77,6 +86,14 @@ abut_status model_check_pairs(const abut_model *model, abut_error *error);
  * (differentiated by central differences of fourth order, step 1e-3 s).  `acceleration` may be NULL. */
 abut_status model_kinematic_motion(const abut_model *model, int body, double time, motion *m,
                                    spatial *acceleration, abut_error *error);
+
+/* ---- model_watch.c */
+abut_status model_make_watches(abut_model *m, const abut_world_def *w, abut_error *error);
+/* The value of a watch at a time, with its bodies there; an error where there is none, or it is not finite. */
+abut_status model_watch_value(const abut_model *model, const model_watch *watch, double time,
+                              const motion *motions, double *value, abut_error *error);
+/* A name in the model's memory: the one given, or the word with a number; NULL when memory is out. */
+const char *model_copy_name(abut_model *m, const char *name, const char *word, int number);
 
 /* Pose and velocity at the start of the free body of a smooth pair, from contact coordinates and their rates.
  */

@@ -80,8 +80,9 @@ bool rolling_find_onset(rolling *r);
 /* The state at a time of the last step. */
 abut_status rolling_place(rolling *r, double time, abut_error *error);
 static inline bool rolling_base_is_free(const rolling *r) { return r->two < r->x->movable; }
-/* Keeps the motion from start to end for the recording. */
-abut_status rolling_keep_segment(rolling *r, double start, double end, abut_error *error);
+/* Keeps the motion from the start of the step to `end` for the recording; `again`: it was kept in an earlier
+ * frame already. */
+abut_status rolling_keep_segment(rolling *r, double end, bool again, abut_error *error);
 
 /* Puts the bodies where they are at a time of the step. */
 typedef abut_status rolling_placer(exact *x, double time, abut_error *error);

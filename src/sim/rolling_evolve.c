@@ -422,9 +422,11 @@ abut_status rolling_step(rolling *r, double longest, exact_event *e, abut_error 
     double reached = ends ? r->reached : x->end;
     r->appeared = false;
     if (ends) status = look_elsewhere(r, start, &reached, &cut, error);
-    bool placed = fresh && ends && r->which == MONITORS && !x->run->options.segment && !r->appeared;
+    bool placed = fresh && ends && r->which == MONITORS && !run_keeps_segments(x->run) && !r->appeared;
     if (status == ABUT_OK && fresh)
-        status = rolling_keep_segment(r, start, ends ? reached : r->reached, error);
+        status = rolling_keep_segment(r, ends ? reached : r->reached, false, error);
+    else if (status == ABUT_OK && x->model->watch_count > 0)
+        status = rolling_keep_segment(r, reached, true, error);
     if (status == ABUT_OK && !placed) status = place_again(r, reached, error);
     if (status != ABUT_OK) return status;
     count_energy(r);

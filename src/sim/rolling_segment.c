@@ -39,11 +39,11 @@ static void put_motion(double *y, const motion *m) {
     y[7] = v.x, y[8] = v.y, y[9] = v.z, y[10] = w.x, y[11] = w.y, y[12] = w.z;
 }
 
-abut_status rolling_keep_segment(rolling *r, double start, double end, abut_error *error) {
+abut_status rolling_keep_segment(rolling *r, double end, bool again, abut_error *error) {
     const abut_context *context = &r->x->run->context;
     segment_list *list = &r->x->account->segments;
-    if (!r->x->run->options.segment || !(end > start)) return ABUT_OK;
     double values[ABUT_SEGMENT_COEFFICIENTS][2 * BODY_NUMBERS], first = r->integrator.t_old;
+    if (!run_keeps_segments(r->x->run) || !(end > first)) return ABUT_OK;
     int bodies[2] = {r->one, r->two}, count = rolling_base_is_free(r) ? 2 : 1;
     quat near = r->x->motions[r->one].rotation;
     for (int i = 0; i < ABUT_SEGMENT_COEFFICIENTS; i++) {
@@ -56,12 +56,13 @@ abut_status rolling_keep_segment(rolling *r, double start, double end, abut_erro
         if (count == 2) memcpy(values[i] + BODY_NUMBERS, r->y + ROLLING_Q, BODY_NUMBERS * sizeof(double));
     }
     fit(values, count * BODY_NUMBERS);
-    kept_segment s = {.start = start,
+    kept_segment s = {.start = first,
                       .end = end,
                       .step = r->integrator.t - first,
                       .first_body = list->bodies.count,
                       .body_count = count,
-                      .first_number = list->numbers.count};
+                      .first_number = list->numbers.count,
+                      .again = again};
     int64_t numbers = (int64_t)count * BODY_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
     if (!array_push(context, &list->items, s) ||
         !array_reserve(context, &list->numbers, list->numbers.count + numbers))

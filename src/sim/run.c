@@ -26,7 +26,8 @@ const char *abut_entity_name(abut_entity_kind kind) {
 
 static uint64_t block_bytes(const abut_model *m, int touch_capacity) {
     return sizeof(run_state) + (uint64_t)m->body_count * (sizeof(motion) + sizeof(step_pace)) +
-           (uint64_t)m->hinge_count * sizeof(hinge_memory) + (uint64_t)touch_capacity * sizeof(touch);
+           (uint64_t)m->hinge_count * sizeof(hinge_memory) +
+           (uint64_t)m->watch_count * sizeof(watch_memory) + (uint64_t)touch_capacity * sizeof(touch);
 }
 
 bool run_reserve_touches(abut_sim *run, int count) {
@@ -61,7 +62,8 @@ static uint64_t model_hash(const abut_model *m) {
         h = hash64(&b->inertia.mass, sizeof b->inertia.mass, h);
         h = hash64(&b->start.center, sizeof b->start.center, h);
     }
-    return hash64(&m->hinge_count, sizeof m->hinge_count, h);
+    h = hash64(&m->hinge_count, sizeof m->hinge_count, h);
+    return hash64(&m->watch_count, sizeof m->watch_count, h);
 }
 
 /* ---- telling what happened */
@@ -97,6 +99,7 @@ static abut_status deliver_segments(abut_sim *run, abut_error *error) {
         const segment_list *list = &run->accounts.data[a].segments;
         for (int64_t i = 0; i < list->items.count; i++) {
             const kept_segment *k = &list->items.data[i];
+            if (k->again) continue;
             abut_segment s = {.start = k->start,
                               .end = k->end,
                               .step = k->step,
@@ -135,6 +138,7 @@ static abut_status allocate_run(const abut_context *context, const abut_model *m
     run_state *s = run->state;
     s->magic = RUN_MAGIC, s->version = RUN_VERSION, s->model_hash = model_hash(model);
     s->body_count = model->body_count, s->hinge_count = model->hinge_count;
+    s->watch_count = model->watch_count;
     for (int i = 0; i < model->body_count; i++) run_motions(s)[i] = model->bodies[i].start;
     abut_energy e = run_energy(run);
     s->start_energy = e.kinetic + e.potential;
@@ -313,11 +317,13 @@ abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error) {
         run->state->time = until;
         return ABUT_OK;
     }
+    double start = run->state->time;
     abut_status status = run->live ? live_advance(run, until, error) : exact_frame(run, until, error);
     if (status != ABUT_OK) return status;
     if (!run->live) {
         audit_energy(run);
         status = run_audit_overlap(run, error);
+        if (status == ABUT_OK) status = run_watch_frame(run, start, error);
     }
     if (status != ABUT_OK) return status;
     return run_deliver(run, error);
@@ -405,7 +411,7 @@ abut_status abut_sim_restore(abut_sim *run, const void *block, size_t size, abut
     if (header.magic != RUN_MAGIC || header.version != RUN_VERSION)
         return fail(error, ABUT_INVALID, "the snapshot is of another version; make it again with this one");
     if (header.model_hash != run->state->model_hash || header.body_count != run->state->body_count ||
-        header.hinge_count != run->state->hinge_count)
+        header.hinge_count != run->state->hinge_count || header.watch_count != run->state->watch_count)
         return fail(error, ABUT_INVALID,
                     "the snapshot belongs to another scene; use the scene it was made with");
     bool sound =

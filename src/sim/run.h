@@ -2,8 +2,8 @@
  *
  * The state is one block without pointers:
  *
- *   [ run_state | motion x bodies | step_pace x bodies | hinge_memory x hinges | touch x touch_count ...
- * capacity ]
+ *   [ run_state | motion x bodies | step_pace x bodies | hinge_memory x hinges |
+ *     watch_memory x watches | touch x touch_count ... capacity ]
  *
  * Copying it is a snapshot; copying it back is a restore.  Frames are tried on the block and undone by it
  * when a body left the bounds that the frame was planned with. */
@@ -15,7 +15,7 @@
 #include "dynamics/reduced.h"
 #include "sim/model.h"
 
-enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 9 };
+enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 10 };
 
 /* Memory of a touching place: which features, and what friction did there last. */
 typedef struct touch {
@@ -45,6 +45,12 @@ typedef struct hinge_memory {
     int32_t broken;
     int32_t at_limit; /* -1, 0, +1: rests on that limit */
 } hinge_memory;
+
+/* On which side of zero a watch is (watch.c). */
+typedef struct watch_memory {
+    double largest; /* of its values so far, without sign */
+    int64_t side;   /* -1, +1: it has left zero to that side, and coming back is an event; 0: it has not */
+} watch_memory;
 
 /* A step of reduced coordinates that goes beyond the frame (sim/rolling_begin.c): what it takes to make it
  * again with the same bits. */
@@ -81,6 +87,7 @@ typedef struct run_state {
     int64_t storms, time_steps; /* exact_storm.c */
     double time_stepped;
     int32_t body_count, hinge_count, touch_count, touch_capacity;
+    int64_t watch_count;
     int64_t
         ahead_count; /* steps that go beyond the present time; in a snapshot they come behind the touches */
 } run_state;
@@ -92,6 +99,7 @@ typedef struct kept_segment {
     double start, end, step;
     int64_t first_body, body_count;
     int64_t first_number;
+    bool again; /* it was told in an earlier frame, and goes on in this one */
 } kept_segment;
 typedef struct segment_list {
     ARRAY(kept_segment) items;
@@ -158,7 +166,21 @@ static inline step_pace *run_paces(run_state *s) {
 static inline hinge_memory *run_hinges(run_state *s) {
     return (hinge_memory *)(void *)(run_paces(s) + s->body_count);
 }
-static inline touch *run_touches(run_state *s) { return (touch *)(void *)(run_hinges(s) + s->hinge_count); }
+static inline watch_memory *run_watches(run_state *s) {
+    return (watch_memory *)(void *)(run_hinges(s) + s->hinge_count);
+}
+static inline touch *run_touches(run_state *s) { return (touch *)(void *)(run_watches(s) + s->watch_count); }
+
+/* Whether anybody wants the dense output. */
+static inline bool run_keeps_segments(const abut_sim *run) {
+    return run->options.segment || run->model->watch_count > 0;
+}
+
+/* ---- watch.c: user events of the watches, added to those of the frame */
+/* On the dense output of the frame of the exact clock that began at `start`. */
+abut_status run_watch_frame(abut_sim *run, double start, abut_error *error);
+/* In a step of the live clock of dt that ends now, along the straight paths from where the bodies were. */
+abut_status run_watch_step(abut_sim *run, const motion *from, double dt, abut_error *error);
 
 /* ---- audit.c: the deepest overlap of all pairs at the present time, into the state */
 abut_status run_audit_overlap(abut_sim *run, abut_error *error);
