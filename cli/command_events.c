@@ -24,12 +24,11 @@ static int bodies_of(const abut_event *e) {
 static json_t *event_json(const printer *p, const abut_event *e) {
     json_t *bodies = json_array();
     for (int i = 0; i < bodies_of(e); i++) json_array_append_new(bodies, json_string(name_of(p, e->body[i])));
-    json_t *out =
-        json_pack("{s:f,s:s,s:o,s:[o,o],s:o,s:o,s:o,s:f,s:f,s:i}", "time", e->time, "kind",
-                  abut_event_name(e->kind), "bodies", bodies, "entities", entity_json(e->entity[0]),
-                  entity_json(e->entity[1]), "point", cli_json_vec3(e->point), "normal",
-                  cli_json_vec3(e->normal), "impulse", cli_json_vec3(e->impulse), "energy_before",
-                  e->energy_before, "energy_after", e->energy_after, "count", e->count);
+    json_t *out = json_pack("{s:f,s:s,s:o,s:[o,o],s:o,s:o,s:o,s:f,s:f,s:i}", "time", e->time, "kind",
+                            abut_event_name(e->kind), "bodies", bodies, "entities", entity_json(e->entity[0]),
+                            entity_json(e->entity[1]), "point", cli_json_vec3(e->point), "normal",
+                            cli_json_vec3(e->normal), "impulse", cli_json_vec3(e->impulse), "energy_before",
+                            e->energy_before, "energy_after", e->energy_after, "count", e->count);
     if (e->name) json_object_set_new(out, "name", json_string(e->name));
     return out;
 }

@@ -111,7 +111,8 @@ static void find_meant(const char *text, char *out, size_t size) {
     static const char *const ways[] = {"attempt to call a nil value (global '",
                                        "attempt to call a nil value (field '"};
     static const char *const words[] = {
-        "world material pair body contact spring force torque watch param on every camera light sphere ellipsoid "
+        "world material pair body contact spring force torque watch param on every camera light sphere "
+        "ellipsoid "
         "capsule cylinder halfspace print",
         "box mesh hull prism tetrahedron sphere cylinder torus bezier loop ball pin slider universal planar "
         "weld rod screw point_on_plane point_on_line"};

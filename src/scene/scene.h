@@ -114,7 +114,7 @@ void scene_charge(lua_State *L, int64_t instructions);
 /* Raises a Lua error at the line of the call (or, if key is given, at the line of the key): does not return.
  */
 int scene_raise(lua_State *L, const char *key, const char *format, ...) ABUT_PRINTF(3, 4);
-int scene_line(lua_State *L); /* that is being run; allocates nothing */
+int scene_line(lua_State *L);                     /* that is being run; allocates nothing */
 int scene_line_of(lua_State *L, const char *key); /* that gives the key its value in the call being run */
 /* Raises for out of memory. */
 int scene_raise_memory(lua_State *L);

@@ -252,7 +252,8 @@ static abut_status make_hinges(abut_model *m, const abut_world_def *w, abut_erro
         status = hinge_compile(def, &m->bodies[def->a].start, b, &m->hinges[i].h, error);
         if (status != ABUT_OK && error && !error->line) error->line = def->line;
         if (status != ABUT_OK) return status;
-        m->hinges[i].name = def->name ? model_copy_name(m, def->name, "hinge", i) : abut_hinge_name(def->kind);
+        m->hinges[i].name =
+            def->name ? model_copy_name(m, def->name, "hinge", i) : abut_hinge_name(def->kind);
         if (!m->hinges[i].name) return fail_memory(error);
         m->hinges[i].collide = def->collide;
         m->hinge_count = i + 1;

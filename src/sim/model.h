@@ -89,7 +89,8 @@ abut_status model_kinematic_motion(const abut_model *model, int body, double tim
 
 /* ---- model_watch.c */
 abut_status model_make_watches(abut_model *m, const abut_world_def *w, abut_error *error);
-/* The value of a watch at a time, with its bodies there; an error where there is none, or it is not finite. */
+/* The value of a watch at a time, with its bodies there; an error where there is none, or it is not finite.
+ */
 abut_status model_watch_value(const abut_model *model, const model_watch *watch, double time,
                               const motion *motions, double *value, abut_error *error);
 /* A name in the model's memory: the one given, or the word with a number; NULL when memory is out. */

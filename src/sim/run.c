@@ -26,8 +26,8 @@ const char *abut_entity_name(abut_entity_kind kind) {
 
 static uint64_t block_bytes(const abut_model *m, int touch_capacity) {
     return sizeof(run_state) + (uint64_t)m->body_count * (sizeof(motion) + sizeof(step_pace)) +
-           (uint64_t)m->hinge_count * sizeof(hinge_memory) +
-           (uint64_t)m->watch_count * sizeof(watch_memory) + (uint64_t)touch_capacity * sizeof(touch);
+           (uint64_t)m->hinge_count * sizeof(hinge_memory) + (uint64_t)m->watch_count * sizeof(watch_memory) +
+           (uint64_t)touch_capacity * sizeof(touch);
 }
 
 bool run_reserve_touches(abut_sim *run, int count) {

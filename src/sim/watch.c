@@ -16,9 +16,10 @@
  * (the velocity, at an impact): then it comes to zero there.
  *
  * What is zero: values are compared with the largest one so far.  A value that is smaller than TOUCHES of it
- * is rounding, and zero.  After an event the value has to leave zero by LEAVES of the largest, which is what
- * the motion is integrated to, before coming back is another event: a value that stays at zero, or trembles
- * there, is told once; one that starts there is told when it comes back. */
+ * is rounding, and zero.  At the start and after an event the value has to leave zero before coming there is
+ * an event: by LEAVES of the largest, and by more than what the accuracy of the motion makes of it.  So a
+ * value that stays at zero, or trembles there, is told once, and never if it was nowhere else; one that
+ * starts there is told when it comes back. */
 #include "sim/run.h"
 
 enum { NODES = 11, REFINE = 100, SHRINKS = 80 };
@@ -26,17 +27,10 @@ enum { NODES = 11, REFINE = 100, SHRINKS = 80 };
 #define LEAVES  1e-9
 
 /* (1 - cos(k pi / 10)) / 2 */
-static const double nodes[NODES] = {0,
-                                    0.024471741852423214,
-                                    0.09549150281252627,
-                                    0.20610737385376343,
-                                    0.3454915028125263,
-                                    0.5,
-                                    0.6545084971874737,
-                                    0.7938926261462366,
-                                    0.9045084971874737,
-                                    0.9755282581475768,
-                                    1};
+static const double nodes[NODES] = {
+    0,   0.024471741852423214, 0.09549150281252627, 0.20610737385376343, 0.3454915028125263,
+    0.5, 0.6545084971874737,   0.7938926261462366,  0.9045084971874737,  0.9755282581475768,
+    1};
 
 /* A part of the dense output of a body. */
 typedef struct stretch {
@@ -107,15 +101,49 @@ static abut_status place(const search *s, const piece *p, int k, double t, motio
     return ABUT_OK;
 }
 
-/* NAN, and the status says why, where there is none. */
-static double value_at(search *s, const piece *p, double t) {
-    motion motions[ABUT_MOST_WATCHED];
-    double value = NAN;
+static void place_all(search *s, const piece *p, double t, motion *motions) {
     for (int k = 0; k < s->watch->body_count && s->status == ABUT_OK; k++)
         s->status = place(s, p, k, t, &motions[k], s->error);
+}
+
+/* NAN, and the status says why, where there is none. */
+static double ask(search *s, double t, const motion *motions) {
+    double value = NAN;
     if (s->status == ABUT_OK)
         s->status = model_watch_value(s->run->model, s->watch, t, motions, &value, s->error);
     return value;
+}
+
+static double value_at(search *s, const piece *p, double t) {
+    motion motions[ABUT_MOST_WATCHED];
+    place_all(s, p, t, motions);
+    return ask(s, t, motions);
+}
+
+/* How much the value changes if each number of the motion is off by what it is integrated to: lengths count
+ * as the size of the scene, speeds as that of a fall by it, angles as one. */
+static double uncertainty(search *s, const sample *at) {
+    const abut_model *m = s->run->model;
+    double d = m->tolerance.integration, gravity = vec3_length(m->world.gravity), total = 0;
+    double length = d * m->size, speed = d * sqrt((gravity > 0 ? gravity : 1) * m->size);
+    motion motions[ABUT_MOST_WATCHED];
+    place_all(s, at->in, at->t, motions);
+    for (int k = 0; k < s->watch->body_count; k++) {
+        motion *b = &motions[k];
+        double *numbers[] = {&b->center.x,           &b->center.y,           &b->center.z,
+                             &b->velocity.linear.x,  &b->velocity.linear.y,  &b->velocity.linear.z,
+                             &b->velocity.angular.x, &b->velocity.angular.y, &b->velocity.angular.z,
+                             &b->rotation.w,         &b->rotation.x,         &b->rotation.y,
+                             &b->rotation.z};
+        const double steps[] = {length, speed, speed / m->size, d};
+        for (int i = 0; i < COUNT_OF(numbers); i++) {
+            double kept = *numbers[i];
+            *numbers[i] = kept + steps[i < 9 ? i / 3 : 3];
+            total += fabs(ask(s, at->t, motions) - at->g);
+            *numbers[i] = kept;
+        }
+    }
+    return total;
 }
 
 /* ---- zeros */
@@ -198,8 +226,8 @@ static int add_leasts(search *s, const sample *in, int count, sample *out) {
     for (int i = 0; i < count; i++) {
         const sample *a = &in[i > 0 ? i - 1 : i], *b = &in[i], *c = &in[i + 1 < count ? i + 1 : i];
         double sign = b->g < 0 ? -1 : 1;
-        bool turns = i > 0 && i + 1 < count && a->in == b->in && c->in == b->in && sign * a->g > sign * b->g &&
-                     sign * c->g > sign * b->g;
+        bool turns = i > 0 && i + 1 < count && a->in == b->in && c->in == b->in &&
+                     sign * a->g > sign * b->g && sign * c->g > sign * b->g;
         sample least = *b;
         if (turns && sign * vertex(a, b, c) < 0.5 * sign * b->g) least = find_least(s, *a, *b, *c);
         if (least.t < b->t) out[n++] = least;
@@ -230,7 +258,7 @@ static abut_status follow(search *s, const sample *samples, int count) {
     watch_memory *memory = s->memory;
     double zero = TOUCHES * memory->largest;
     bool fine = true;
-    for (int i = 0; i < count && fine; i++) {
+    for (int i = 0; i < count && fine && s->status == ABUT_OK; i++) {
         const sample *a = &samples[i > 0 ? i - 1 : 0], *b = &samples[i];
         double side = (double)memory->side;
         if (side != 0 && side * b->g <= zero) {
@@ -241,7 +269,8 @@ static abut_status follow(search *s, const sample *samples, int count) {
             if (wanted) fine = tell(s, time, b->in);
             memory->side = 0;
         }
-        if (memory->side == 0 && fabs(b->g) > LEAVES * memory->largest) memory->side = b->g < 0 ? -1 : 1;
+        if (memory->side == 0 && fabs(b->g) > LEAVES * memory->largest && fabs(b->g) > uncertainty(s, b))
+            memory->side = b->g < 0 ? -1 : 1;
     }
     return fine || s->status != ABUT_OK ? s->status : fail_memory(s->error);
 }
