@@ -101,10 +101,15 @@ abut_status abut_surface_settle(const abut_surface *s, abut_surface_point *place
         abut_surface_point other;
         double j[4];
         if (!abut_surface_cross(s, *place, edge, &other, j))
-            return fail(
-                error, ABUT_FAILED,
-                "the surface ends at edge %d of patch %d; keep the motion inside or close the surface", edge,
-                place->patch);
+            return surface_edge(s, surface_patch(s, place->patch)->first + edge)->patch < 0
+                       ? fail(error, ABUT_FAILED,
+                              "the surface ends at edge %d of patch %d; keep the motion inside or close the "
+                              "surface",
+                              edge, place->patch)
+                       : fail(error, ABUT_FAILED,
+                              "beyond edge %d of patch %d the surface has no tangent plane at %g, %g; remove "
+                              "repeated points and faces without area from its cage or net",
+                              edge, place->patch, place->u, place->v);
         double u = j[0] * rate[0] + j[1] * rate[1], v = j[2] * rate[0] + j[3] * rate[1];
         *place = other, rate[0] = u, rate[1] = v;
         if (jacobian) {
@@ -187,6 +192,26 @@ static bool step_inside(const abut_surface *s, int p, const walker *from, double
     return step(s, p, from, high, to);
 }
 
+/* |c_u u' + c_v v'|, which a geodesic keeps. */
+static double speed_of(const abut_surface *s, int p, const walker *w) {
+    partials c;
+    patch_evaluate(s, surface_patch(s, p), w->x[0], w->x[1], 1, &c);
+    return vec3_length(vec3_axpy(vec3_scale(c.u, w->x[2]), w->x[3], c.v));
+}
+
+/* A step of *most, halved until it keeps the speed to 1e-6 and does not reach so far beyond the border that
+ * the patch is not regular there; for the speed not below `least`, as near a fold nothing keeps it.  *most is
+ * what the step was in the end. */
+static bool step_well(const abut_surface *s, int p, const walker *from, double least, double *most,
+                      walker *to, double *took) {
+    double speed = speed_of(s, p, from);
+    for (int k = 0; k < 40; k++, *most *= 0.5) {
+        if (!step_inside(s, p, from, *most, to, took)) continue;
+        if (*most <= least || fabs(speed_of(s, p, to) - speed) <= 1e-6 * speed) return true;
+    }
+    return false;
+}
+
 abut_status abut_surface_walk(const abut_surface *s, abut_surface_point *place, double rate[2], double length,
                               double step_length, const abut_walk_hook *hook, abut_error *error) {
     partials c;
@@ -196,8 +221,8 @@ abut_status abut_surface_walk(const abut_surface *s, abut_surface_point *place, 
         return fail(error, ABUT_INVALID,
                     "a walk with speed %g, length %g, step %g; give positive finite numbers", speed, length,
                     step_length);
-    double left = length / speed, h = step_length / speed;
-    int64_t budget = 1000 + (int64_t)(64 * length / step_length);
+    double left = length / speed, h = step_length / speed, pace = h;
+    int64_t budget = 1000 + (int64_t)(1024 * (length / step_length));
     while (left > 0) {
         int from = place->patch, crossings = 0;
         abut_status status = abut_surface_settle(s, place, rate, NULL, &crossings, error);
@@ -207,15 +232,12 @@ abut_status abut_surface_walk(const abut_surface *s, abut_surface_point *place, 
             return fail(error, ABUT_BUDGET, "the walk makes no way at patch %d; use a longer step",
                         place->patch);
         walker w = {{place->u, place->v, rate[0], rate[1]}}, to;
-        double took;
-        /* a long step may reach so far beyond the border that the patch is not regular there: shorter ones */
-        bool fine = false;
-        double most = h < left ? h : left;
-        for (int k = 0; k < 20 && !fine; k++, most *= 0.5)
-            fine = step_inside(s, place->patch, &w, most, &to, &took);
-        if (!fine)
+        double took, most = pace < left ? pace : left, asked = most;
+        if (!step_well(s, place->patch, &w, h / 1024, &most, &to, &took))
             return fail(error, ABUT_FAILED, "patch %d is not regular at %g, %g", place->patch, place->u,
                         place->v);
+        /* the next step is as long, or twice that where this one was well at once */
+        pace = most < asked ? most : fmin(2 * pace, h);
         place->u = to.x[0], place->v = to.x[1], rate[0] = to.x[2], rate[1] = to.x[3];
         left -= took;
     }
