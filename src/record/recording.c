@@ -26,7 +26,8 @@ static const char *const query_texts[QUERIES] = {
 /* ---- opening */
 
 abut_status recording_damaged(const abut_recording *r, abut_error *error) {
-    return fail_at(error, ABUT_INVALID, r->path, 0, "is not a recording of abut, or damaged: %s",
+    return fail_at(error, ABUT_INVALID, r->path, 0,
+                   "is not a recording of abut, or damaged: %s; give a recording made by abut run -o",
                    sqlite3_errmsg(r->db));
 }
 

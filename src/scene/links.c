@@ -89,8 +89,9 @@ static int add_spring(lua_State *L) {
     if (s.b < 0 && !s.has_at_b)
         scene_raise(L, NULL, "spring: without a second body it needs `at_b`, a point of the ground");
     table_length(&t, "length", 0, &s.length);
-    table_number(&t, "stiffness", 0, &s.stiffness);
-    table_number(&t, "damping", 0, &s.damping);
+    bool stiff = table_number(&t, "stiffness", 0, &s.stiffness);
+    if (!table_number(&t, "damping", 0, &s.damping) && !stiff)
+        scene_raise(L, NULL, "spring: `stiffness` is missing; give it in N/m, or `damping` in N s/m");
     if (s.stiffness < 0) scene_raise(L, "stiffness", "spring: `stiffness` cannot be negative");
     if (s.damping < 0) scene_raise(L, "damping", "spring: `damping` cannot be negative");
     if (!array_push(&scene->context, &scene->springs, s)) scene_raise_memory(L);

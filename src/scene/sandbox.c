@@ -106,28 +106,6 @@ int scene_raise_memory(lua_State *L) {
     return scene_raise(L, NULL, "out of memory; use fewer bodies or smaller meshes");
 }
 
-/* A function of the language that is misspelt is a nil value for Lua: `(global 'bdy')`, `(field 'pn')`. */
-static void find_meant(const char *text, char *out, size_t size) {
-    static const char *const ways[] = {"attempt to call a nil value (global '",
-                                       "attempt to call a nil value (field '"};
-    static const char *const words[] = {
-        "world material pair body contact spring force torque watch param on every camera light sphere "
-        "ellipsoid "
-        "capsule cylinder halfspace print",
-        "box mesh hull prism tetrahedron sphere cylinder torus bezier loop ball pin slider universal planar "
-        "weld rod screw point_on_plane point_on_line"};
-    *out = 0;
-    for (int i = 0; i < COUNT_OF(ways); i++) {
-        const char *at = strstr(text, ways[i]), *end = at ? strchr(at + strlen(ways[i]), '\'') : NULL;
-        char name[32], buffer[32];
-        if (!end || (size_t)(end - at) - strlen(ways[i]) >= sizeof name) continue;
-        at += strlen(ways[i]);
-        snprintf(name, sizeof name, "%.*s", (int)(end - at), at);
-        const char *nearest = table_nearest(name, words[i], buffer, sizeof buffer);
-        if (nearest) snprintf(out, size, "; did you mean `%s`?", nearest);
-    }
-}
-
 /* Splits Lua's `name:line: message`. */
 static abut_status report(abut_scene *scene, int code, abut_error *error) {
     const char *text = lua_tostring(scene->lua, -1);
@@ -135,8 +113,8 @@ static abut_status report(abut_scene *scene, int code, abut_error *error) {
         return fail_at(error, ABUT_INVALID, scene->name, scene->memory_line,
                        "the scene needs more memory than it may have; make it smaller");
     if (!text) text = "the scene raised an error that is not text; use error(\"message\")";
-    char meant[64];
-    find_meant(text, meant, sizeof meant);
+    char hint[256];
+    scene_hint(text, hint, sizeof hint);
     /* Lua shortens long names in its own messages, scene_raise does not */
     size_t lengths[2] = {strlen(scene->name), strlen(scene->name)};
     if (lengths[1] > LUA_IDSIZE - 1) lengths[1] = LUA_IDSIZE - 1;
@@ -147,7 +125,7 @@ static abut_status report(abut_scene *scene, int code, abut_error *error) {
         line = (int)strtol(text + lengths[i] + 1, &end, 10);
         if (*end == ':') text = end + 1 + (end[1] == ' ');
     }
-    return fail_at(error, ABUT_INVALID, scene->name, line, "%s%s", text, meant);
+    return fail_at(error, ABUT_INVALID, scene->name, line, "%s%s", text, hint);
 }
 
 abut_status scene_call(abut_scene *scene, int arguments, int results, abut_error *error) {
@@ -272,7 +250,8 @@ scene_function *scene_keep_function(lua_State *L, const char *what, double scale
     scene_function *f = arena_alloc(&scene->memory, 1, sizeof *f);
     const char *words = f ? scene_copy(scene, what) : NULL;
     if (!words) scene_raise_memory(L);
-    *f = (scene_function){scene, luaL_ref(L, LUA_REGISTRYINDEX), words, scale};
+    int line = scene_line(L);
+    *f = (scene_function){scene, luaL_ref(L, LUA_REGISTRYINDEX), words, line, scale};
     if (!scene->undumpable) scene->undumpable = f->what;
     return f;
 }
@@ -283,7 +262,9 @@ static int read_results(lua_State *L) {
     int count = (int)lua_tointeger(L, 2);
     const char *what = lua_tostring(L, 3);
     if (count == 1) {
-        out[0] = luaL_checknumber(L, 4);
+        if (lua_type(L, 4) != LUA_TNUMBER)
+            return scene_raise(L, NULL, "%s must return a number, not a %s", what, luaL_typename(L, 4));
+        out[0] = lua_tonumber(L, 4);
     } else if (count == 3) {
         lua_pushvalue(L, 4);
         table_list(L, what, 3, 3, out);
@@ -318,6 +299,8 @@ bool scene_time_function(void *user, double time, double *out, int count) {
     else
         lua_pop(L, 4);
     scene->has_failed = status != ABUT_OK;
+    /* where the function is fine, but not what it returns */
+    if (status != ABUT_OK && scene->failure.line == 0) scene->failure.line = f->line;
     for (int i = 0; i < count && i < 3 && status == ABUT_OK; i++) out[i] *= f->scale;
     return status == ABUT_OK;
 }

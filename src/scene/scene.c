@@ -127,6 +127,21 @@ abut_status abut_scene_read(const abut_context *context, const char *text, size_
     return ABUT_OK;
 }
 
+/* What the file is, if it is no scene; NULL otherwise. */
+static const char *other_kind(const char *path, const char *text, size_t size) {
+    static const char recording[] = "SQLite format 3";
+    static const char *const meshes[] = {".obj", ".stl", ".ply", ".off"};
+    if (size >= sizeof recording && memcmp(text, recording, sizeof recording) == 0)
+        return "is a recording, not a scene; `abut view` plays it, `abut resume` goes on with it";
+    for (int i = 0; i < COUNT_OF(meshes); i++)
+        if (ends_with(path, meshes[i]))
+            return "is a mesh, not a scene; `abut inspect` measures it, and a scene has it as shape = "
+                   "solid.mesh { file = ... }";
+    if (size >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
+        return "is UTF-16; save it as UTF-8";
+    return NULL;
+}
+
 abut_status abut_scene_load(const abut_context *context, const char *path, const abut_scene_options *options,
                             abut_scene **scene, abut_error *error) {
     char *text;
@@ -134,11 +149,9 @@ abut_status abut_scene_load(const abut_context *context, const char *path, const
     *scene = NULL;
     abut_status status = file_read(context, path, &text, &size, error);
     if (status != ABUT_OK) return status;
-    static const char recording[] = "SQLite format 3";
-    status = size >= sizeof recording && memcmp(text, recording, sizeof recording) == 0
-                 ? fail_at(error, ABUT_INVALID, path, 0,
-                           "is a recording, not a scene; `abut view` plays it, `abut resume` goes on with it")
-                 : abut_scene_read(context, text, size, path, NULL, options, scene, error);
+    const char *other = other_kind(path, text, size);
+    status = other ? fail_at(error, ABUT_INVALID, path, 0, "%s", other)
+                   : abut_scene_read(context, text, size, path, NULL, options, scene, error);
     file_free(context, text, size);
     return status;
 }

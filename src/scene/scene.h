@@ -2,6 +2,7 @@
  *
  *   sandbox.c   the Lua state: bounded memory and instructions, libraries without a way out, errors with
  * place table.c     reading a table: positional and named values, unknown keys with the nearest known one
+ *   hints.c     what messages of Lua mean in a scene
  *   guards.c    functions of Lua's libraries that the sandbox bounds
  *   patterns.c  string.find and its kin, counted step by step
  *   shapes.c    solid.*, sphere, ellipsoid, capsule, cylinder, halfspace
@@ -31,6 +32,7 @@ typedef struct scene_function {
     abut_scene *scene;
     int reference;    /* in the registry */
     const char *what; /* "the motion of body `x`" */
+    int line;         /* where it was given */
     double scale;     /* metres, where it returns a length or a position; 1 otherwise */
 } scene_function;
 
@@ -122,6 +124,10 @@ int scene_raise_memory(lua_State *L);
 bool scene_time_function(void *user, double time, double *out, int count);
 /* Keeps the function on top of the stack (and pops it); `scale`: of the number or the position it returns. */
 scene_function *scene_keep_function(lua_State *L, const char *what, double scale);
+
+/* ---- hints.c */
+/* What may be meant, to be put behind a message of Lua; "" where nothing is known. */
+void scene_hint(const char *text, char *out, size_t size);
 
 /* ---- guards.c, patterns.c */
 void scene_guard_libraries(lua_State *L);

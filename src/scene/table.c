@@ -44,7 +44,7 @@ static int find_word(const char *words, const char *wanted) {
 const char *table_nearest(const char *wanted, const char *words, char *buffer, size_t size) {
     const char *word;
     size_t length;
-    int best = 1 + (int)strlen(wanted) / 2;
+    int best = 1 + (int)strlen(wanted) / 3;
     const char *found = NULL;
     while ((words = next_word(words, &word, &length))) {
         int distance = word_distance(wanted, strlen(wanted), word, length);
@@ -162,7 +162,9 @@ bool table_string(const table *t, const char *key, int position, const char **ou
 }
 
 int table_list(lua_State *L, const char *what, int least, int most, double *out) {
-    if (!lua_istable(L, -1)) scene_raise(L, NULL, "%s must be a list of numbers", what);
+    if (!lua_istable(L, -1))
+        scene_raise(L, NULL, "%s must be a list of %d numbers in braces, not a %s", what, least,
+                    luaL_typename(L, -1));
     int count = (int)lua_rawlen(L, -1);
     if (count < least || count > most) {
         if (least == most) scene_raise(L, NULL, "%s must have %d numbers, not %d", what, least, count);
@@ -170,7 +172,10 @@ int table_list(lua_State *L, const char *what, int least, int most, double *out)
     }
     for (int i = 0; i < count; i++) {
         lua_geti(L, -1, i + 1);
-        if (lua_type(L, -1) != LUA_TNUMBER || !isfinite(lua_tonumber(L, -1)))
+        if (lua_type(L, -1) != LUA_TNUMBER)
+            scene_raise(L, NULL, "%s: entry %d must be a number, not a %s", what, i + 1,
+                        luaL_typename(L, -1));
+        if (!isfinite(lua_tonumber(L, -1)))
             scene_raise(L, NULL, "%s: entry %d is not a finite number", what, i + 1);
         out[i] = lua_tonumber(L, -1);
         lua_pop(L, 1);
@@ -218,6 +223,19 @@ bool table_function(const table *t, const char *key) {
     return false;
 }
 
+/* The body with the nearest name, or NULL. */
+static const char *nearest_body(const abut_scene *scene, const char *name, char *buffer, size_t size) {
+    int best = 1 + (int)strlen(name) / 3;
+    const char *found = NULL;
+    for (int64_t i = 0; i < scene->bodies.count; i++) {
+        const char *other = scene->bodies.data[i].name;
+        int distance = word_distance(name, strlen(name), other, strlen(other));
+        if (distance > best || (found && distance == best) || strlen(other) >= size) continue;
+        best = distance, found = strcpy(buffer, other);
+    }
+    return found;
+}
+
 int table_body(const table *t, const char *key, int position) {
     if (!table_get(t, key, position)) return -1;
     lua_State *L = t->L;
@@ -225,6 +243,10 @@ int table_body(const table *t, const char *key, int position) {
     if (number < 0 && lua_type(L, -1) == LUA_TSTRING) {
         const char *name = lua_tostring(L, -1);
         number = scene_find_body(L, name);
+        char buffer[64];
+        const char *nearest = number < 0 ? nearest_body(scene_of(L), name, buffer, sizeof buffer) : NULL;
+        if (nearest)
+            scene_raise(L, key, "%s: there is no body `%s` yet; did you mean `%s`?", t->what, name, nearest);
         if (number < 0)
             scene_raise(L, key,
                         "%s: there is no body `%s` yet; define it with body { name = \"%s\", ... } first",

@@ -110,6 +110,20 @@ static void mistakes_get_place_and_remedy(void **state) {
     (void)state;
     refused("world {}\nbdy { shape = sphere {1} }", 2, "bdy", "did you mean `body`?");
     refused("hinge.pn {}", 1, "pn", "did you mean `pin`?");
+    refused("hinge.revolute {}", 1, "revolute", "did you mean `hinge.pin`?");
+    refused("solid.cube {}", 1, "cube", "did you mean `solid.box`?");
+    refused("solid.gizmo {}", 1, "gizmo", "tetrahedron");
+    refused("box {1, 1, 1}", 1, "box", "did you mean `solid.box`?");
+    refused("\nhinge {}", 2, "hinge", "hinge.pin { ... }");
+    refused("io.open('x')", 1, "io", "no files");
+    refused("require('x')", 1, "require", "without modules");
+    refused("world { duration = 1 frame = 1 }", 1, "frame", "comma");
+    refused("on('colision', print)", 1, "colision", "impact contact-made");
+    refused("body { name = 'block', shape = sphere {1} }\nforce { 'blok', value = {0, 0, 1} }", 2, "blok",
+            "did you mean `block`?");
+    refused("world { gravity = 9.81 }", 1, "gravity", "3 numbers in braces, not a number");
+    refused("world { gravity = {0, 0, '1'} }", 1, "entry 3", "not a string");
+    refused("body { shape = sphere {1} }\nspring { 'body1', at_b = {0, 0, 2} }", 2, "stiffness", "N/m");
     refused("every(1e-9, print)", 1, "every", "short");
     refused("body { shape = sphere {1},\n  postion = {0, 0, 0} }", 2, "postion", "position");
     refused("\nworld { gravty = {0, 0, 1} }", 2, "gravty", "gravity");
