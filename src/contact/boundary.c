@@ -438,5 +438,5 @@ int boundary_collide(const boundary *a, pose pa, const boundary *b, pose pb, con
     find_facing(&q, b_in_a, config->reach, 0);
     find_deeper(&q, b_in_a);
     if (found.count == 0 || config->all_places) find_corners(&q, b_in_a);
-    return gather_group(&found, config->near, out, room);
+    return gather_group(&found, config, out, room);
 }

@@ -78,6 +78,6 @@ typedef struct gather {
     int count;
 } gather;
 void gather_add(gather *g, gather_point p);
-int gather_group(gather *g, double near, manifold *out, int room);
+int gather_group(gather *g, const manifold_config *config, manifold *out, int room);
 
 #endif

@@ -42,7 +42,7 @@ static void sort(gather *g) {
 }
 
 /* The deepest point that has no group yet leads one: all whose normals are within a tenth of a radian. */
-int gather_group(gather *g, double near, manifold *out, int room) {
+int gather_group(gather *g, const manifold_config *config, manifold *out, int room) {
     manifold_point members[GATHER_ROOM];
     bool taken[GATHER_ROOM] = {false};
     int count = 0;
@@ -57,7 +57,7 @@ int gather_group(gather *g, double near, manifold *out, int room) {
             }
         manifold *m = &out[count++];
         m->normal = g->points[i].normal, m->key = g->points[i].id;
-        manifold_thin_out(members, found, m->normal, near, m);
+        manifold_thin_out(members, found, m->normal, config, m);
     }
     return count;
 }

@@ -122,7 +122,7 @@ int boundary_collide_round(vec3 from, vec3 to, double radius, const boundary *b,
         box_tree_query(&b->edges, box_grow(k ? here : all, wide), visit_edge, &q);
         box_tree_query(&b->vertices, box_grow(k ? here : all, wide), visit_vertex, &q);
     }
-    return gather_group(&found, config->near, out, room);
+    return gather_group(&found, config, out, room);
 }
 
 /* ---- rays and nearest points: the tree of faces, nodes out of reach skipped */

@@ -131,13 +131,14 @@ static bool visit_cell(void *user, int32_t cell) {
     search *q = user;
     manifold_shape part = {.convex = abut_convex_hull(q->a->cells.hulls[cell])};
     manifold m;
-    bool overlaps = false, counts = false;
+    bool overlaps = false, counts = false, pushes = false;
     manifold_collide(&part, q->pa, &q->b->convex, q->pb, q->config, NULL, &m);
     for (int i = 0; i < m.count; i++) {
-        if (m.points[i].gap < -q->epsilon) overlaps = true;
-        if (add_point(q, &m, i, cell)) counts = true;
+        bool deep = m.points[i].gap < -q->epsilon;
+        overlaps |= deep;
+        if (add_point(q, &m, i, cell)) counts = true, pushes |= deep;
     }
-    if (overlaps && !counts) q->blind = true;
+    if (overlaps && !pushes) q->blind = true;
     if (!overlaps && !counts) add_closest(q, &part.convex, cell);
     return true;
 }
@@ -194,5 +195,5 @@ int collider_collide_cells(const collider *a, pose pa, const collider *b, pose p
     box near = box_grow(collider_bounds(b, pose_relative(pb, pa)), config->reach);
     box_tree_query(&a->cells.tree, near, visit_cell, &q);
     if (q.blind) find_way_out(&q, near);
-    return gather_group(&found, config->near, out, room);
+    return gather_group(&found, config, out, room);
 }

@@ -147,7 +147,7 @@ int collider_collide_surface(const collider *a, pose pa, const collider *b, pose
         if (b->shape.kind == ABUT_SHAPE_SOLID) collide_solid(&q);
         if (found.count == 0) collide_nearest(&q);
     }
-    return gather_group(&found, config->near, out, room);
+    return gather_group(&found, config, out, room);
 }
 
 /* ---- creation, rays */

@@ -49,48 +49,134 @@ static double gain(const manifold_point *p, const int *pick, int chosen, vec3 n,
     return most;
 }
 
-void manifold_thin_out(const manifold_point *p, int count, vec3 n, double near, manifold *out) {
-    int pick[MANIFOLD_POINTS], chosen = 0, close = 0;
-    for (int i = 0; i < count; i++) close += p[i].gap <= near;
-    bool crowded = close > MANIFOLD_POINTS, all = count <= MANIFOLD_POINTS;
-    for (int i = 0; i < count && !crowded; i++)
-        if (all || p[i].gap <= near) pick[chosen++] = i;
-    while (chosen < MANIFOLD_POINTS && chosen < count) {
-        double most = chosen == 0 ? -INFINITY : 0;
-        int best = -1;
-        for (int i = 0; i < count; i++) {
-            if (crowded && p[i].gap > near) continue;
-            double more = gain(p, pick, chosen, n, i);
-            if (more > most) most = more, best = i;
-        }
-        if (best < 0) break; /* what is left lies within */
-        pick[chosen++] = best;
+/* A choice of points under way. */
+typedef struct choice {
+    const manifold_point *p;
+    int count, chosen, pick[MANIFOLD_POINTS];
+    vec3 n;
+    const manifold_config *config;
+} choice;
+
+static bool is_picked(const choice *c, int i) {
+    for (int k = 0; k < c->chosen; k++)
+        if (c->pick[k] == i) return true;
+    return false;
+}
+
+/* Of either order of the two shapes. */
+static bool has_borne(const choice *c, int i) {
+    uint64_t id = c->p[i].id, turned = id << 32 | id >> 32;
+    for (int k = 0; k < c->config->bearing_count; k++)
+        if (c->config->bearing[k] == id || c->config->bearing[k] == turned) return true;
+    return false;
+}
+
+/* The point with a gap of at most `most` that adds most to those that are chosen; -1: all lie within. */
+static int best_of(const choice *c, double most, bool bearing) {
+    double best = c->chosen == 0 ? -INFINITY : 0;
+    int next = -1;
+    for (int i = 0; i < c->count; i++) {
+        if (c->p[i].gap > most || (bearing && !has_borne(c, i))) continue;
+        double more = gain(c->p, c->pick, c->chosen, c->n, i);
+        if (more > best) best = more, next = i;
     }
+    return next;
+}
+
+/* Adds points with a gap of at most `most`; true: there are enough of them. */
+static bool pick_within(choice *c, double most) {
+    int found = 0;
+    for (int i = 0; i < c->count; i++) found += c->p[i].gap <= most;
+    if (found <= MANIFOLD_POINTS) {
+        for (int i = 0; i < c->count; i++)
+            if (c->p[i].gap <= most && !is_picked(c, i)) c->pick[c->chosen++] = i;
+        return found == MANIFOLD_POINTS;
+    }
+    while (c->chosen < MANIFOLD_POINTS) {
+        int next = c->chosen > 0 && c->config->bearing_count > 0 ? best_of(c, most, true) : -1;
+        if (next < 0) next = best_of(c, most, false);
+        if (next < 0) break;
+        c->pick[c->chosen++] = next;
+    }
+    return true;
+}
+
+void manifold_thin_out(const manifold_point *p, int count, vec3 n, const manifold_config *config,
+                       manifold *out) {
+    choice c = {.p = p, .count = count, .n = n, .config = config};
+    if (!pick_within(&c, 0) && !pick_within(&c, config->near)) pick_within(&c, INFINITY);
     /* in the order of the polygon, so that the same points come in the same order */
     out->count = 0;
     for (int i = 0; i < count; i++)
-        for (int k = 0; k < chosen; k++)
-            if (i == pick[k]) out->points[out->count++] = p[i];
+        if (is_picked(&c, i)) out->points[out->count++] = p[i];
 }
 
 /* ---- a half-space and a shape */
 
-/* Corners of the feature of A that faces the plane n . x = d (world); the contact normal is n. */
-static void collide_plane(const abut_convex *a, pose pa, vec3 n, double d, double angle, collection *c) {
-    vec3 facing = quat_unrotate(pa.rotation, vec3_neg(n)), center = shape_center(a);
-    int32_t support, id, edge;
-    vec3 lowest = pose_point(pa, vec3_add(center, shape_support(a, facing, &support)));
-    if (vec3_dot(n, lowest) - d > c->reach) return;
-    abut_feature f = shape_feature(a, facing, support, angle);
-    int before = c->count;
-    for (int i = 0; i < shape_corner_count(a, f); i++) {
-        vec3 x = pose_point(pa, vec3_add(center, shape_corner(a, f, facing, i, &id, &edge)));
-        double gap = vec3_dot(n, x) - d;
-        collect(c, x, vec3_axpy(x, -gap, n), gap, vertex(id), face(0));
+/* What a plane n . x = d (world, n the contact normal) asks of a shape. */
+typedef struct plane_view {
+    const abut_convex *a;
+    pose at;
+    vec3 n, facing, lowest; /* facing: against n in the axes of A; lowest: the support, world */
+    double d, slope;
+} plane_view;
+
+static void collect_below(const plane_view *v, vec3 x, int32_t id, collection *c) {
+    double gap = vec3_dot(v->n, x) - v->d;
+    collect(c, x, vec3_axpy(x, -gap, v->n), gap, vertex(id), face(0));
+}
+
+/* Whether the vertex takes part: seen from the lowest one it rises by less than the angle. */
+static bool is_flat(const plane_view *v, vec3 x) {
+    vec3 from = vec3_sub(x, v->lowest);
+    double rise = vec3_dot(v->n, from);
+    return rise <= v->slope * sqrt(fmax(vec3_length2(from) - rise * rise, 0));
+}
+
+/* All vertices of a hull that take part, from the lowest one to neighbours of those that do.  Those of one
+ * face would not do: where faces meet at less than the angle, a hull that lies on one of them sinks in with
+ * the others, tips over to the next, and rocks for ever. */
+static void collect_vertices(const plane_view *v, int32_t support, collection *c) {
+    const abut_hull *h = v->a->hull;
+    int32_t list[MANIFOLD_ROOM] = {support};
+    int count = 1;
+    collect_below(v, v->lowest, support, c);
+    for (int i = 0; i < count; i++) {
+        int32_t from = list[i];
+        for (int32_t k = hull_star_start(h)[from]; k < hull_star_start(h)[from + 1]; k++) {
+            int32_t to = hull_stars(h)[k].vertex;
+            vec3 x = pose_point(v->at, vec3_add(h->center, hull_vertices(h)[to]));
+            bool known = false;
+            for (int j = 0; j < count && !known; j++) known = list[j] == to;
+            if (known || count == MANIFOLD_ROOM || vec3_dot(v->n, x) - v->d > c->reach || !is_flat(v, x))
+                continue;
+            list[count++] = to;
+            collect_below(v, x, to, c);
+        }
     }
-    if (c->count == before)
-        collect(c, lowest, vec3_axpy(lowest, d - vec3_dot(n, lowest), n), vec3_dot(n, lowest) - d, vertex(-1),
-                face(0));
+}
+
+static void collect_corners(const plane_view *v, int32_t support, double angle, collection *c) {
+    int32_t id, edge;
+    abut_feature f = shape_feature(v->a, v->facing, support, angle);
+    int before = c->count;
+    for (int i = 0; i < shape_corner_count(v->a, f); i++) {
+        vec3 corner = vec3_add(shape_center(v->a), shape_corner(v->a, f, v->facing, i, &id, &edge));
+        collect_below(v, pose_point(v->at, corner), id, c);
+    }
+    if (c->count == before) collect_below(v, v->lowest, -1, c);
+}
+
+/* A shape over the plane n . x = d (world); the contact normal is n. */
+static void collide_plane(const abut_convex *a, pose pa, vec3 n, double d, double angle, collection *c) {
+    int32_t support;
+    plane_view v = {a, pa, n, quat_unrotate(pa.rotation, vec3_neg(n)), vec3_zero(), d, angle};
+    v.lowest = pose_point(pa, vec3_add(shape_center(a), shape_support(a, v.facing, &support)));
+    if (vec3_dot(n, v.lowest) - d > c->reach) return;
+    if (a->kind == ABUT_CONVEX_HULL)
+        collect_vertices(&v, support, c);
+    else
+        collect_corners(&v, support, angle, c);
 }
 
 /* ---- points and segments with a radius: spheres and capsules */
@@ -254,5 +340,5 @@ void manifold_collide(const manifold_shape *a, pose pa, const manifold_shape *b,
                  collide_hull_round(&a->convex, pa, &b->convex, pb, config->angle, &c, &out->normal))) {
         out->normal = collide_general(&a->convex, pa, &b->convex, pb, config, cache, &c);
     }
-    manifold_thin_out(c.points, c.count, out->normal, config->near, out);
+    manifold_thin_out(c.points, c.count, out->normal, config, out);
 }

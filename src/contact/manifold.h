@@ -39,9 +39,11 @@ typedef struct manifold {
 } manifold;
 
 typedef struct manifold_config {
-    double reach;    /* metres */
-    double near;     /* metres: points that are no farther apart are kept before others */
-    double angle;    /* radians */
+    double reach;            /* metres */
+    double near;             /* metres: points that are no farther apart are kept before others */
+    double angle;            /* radians */
+    const uint64_t *bearing; /* ids of points that bore something: they are kept before those that did not */
+    int bearing_count;
     bool all_places; /* of solids with dents: also pairs of corners that are nearest while apart, for
                         distances */
 } manifold_config;
@@ -57,12 +59,14 @@ void manifold_collide(const manifold_shape *a, pose pa, const manifold_shape *b,
 
 uint64_t manifold_id(abut_feature a, abut_feature b);
 
-/* Keeps at most four of the points: those with a gap of at most `near`, which may bear something before the
- * pair is looked at again, and of them (where they are too many) or of all (where they are fewer) the
- * deepest, the farthest from it, the widest triangle with both, the farthest outside of that; in their order.
- * A point that bears must not give way to one that is only far out: pushed by the others it would come back
- * deeper than they, and the pair would rock between two choices for ever. */
-void manifold_thin_out(const manifold_point *points, int count, vec3 normal, double near, manifold *out);
+/* Keeps at most four of the points, in their order: those that overlap first, then those with a gap of at
+ * most `near`, which may bear something before the pair is looked at again, then others.  Where there are too
+ * many of a kind: the deepest, then those that bore something, then others, each time the one farthest away,
+ * that makes the widest triangle, that lies farthest outside of it.  A point that bears must not give way to
+ * one that is only farther out: without it the bodies sink in there, it comes back deeper than the others,
+ * pushes one of them out, and the pair rocks between two choices for ever. */
+void manifold_thin_out(const manifold_point *points, int count, vec3 normal, const manifold_config *config,
+                       manifold *out);
 
 /* Exchanges the roles of A and B. */
 void manifold_turn(manifold *m);

@@ -349,19 +349,27 @@ static void set_witnesses(const view *a, const view *b, const plane_frame *f, co
     }
 }
 
-/* The one point of features that do not meet along the normal: where the grown shapes touch, scaled back. */
+/* The point where the grown shapes touch, scaled back. */
 static void emit_growth_point(const convex_pair *p, const convex_touch *t, abut_convex_result *r) {
     abut_convex_point x = {.a = t->witness[0], .b = vec3_add(p->c, t->witness[1])};
     x.distance = vec3_dot(t->n, vec3_sub(x.b, x.a));
     x.feature[0] = r->feature[0], x.feature[1] = r->feature[1];
-    r->points[0] = x, r->point_count = 1, r->is_aligned = false;
+    r->points[r->point_count++] = x;
+}
+
+/* Whether none of the points is as near as the shapes are.  Features that face each other only within a wide
+ * angle may meet along the normal elsewhere than where they are nearest, or nowhere. */
+static bool misses_nearest(const convex_pair *p, const abut_convex_result *r) {
+    double least = INFINITY;
+    for (int i = 0; i < r->point_count; i++) least = fmin(least, r->points[i].distance);
+    return least > r->distance + 1e-6 * p->size;
 }
 
 void convex_intersect_features(const convex_pair *p, const convex_touch *t, abut_convex_result *r) {
     view a = look(p, t, true, r->feature[0]), b = look(p, t, false, r->feature[1]);
     plane_frame f = {.n = vec3_neg(t->n), .band = 1e-12 * p->size};
     f.u = vec3_orthogonal(f.n), f.v = vec3_cross(f.n, f.u);
-    r->point_count = 0, r->is_aligned = true;
+    r->point_count = 0;
     abut_feature_kind ka = a.feature.kind, kb = b.feature.kind;
     if (ka == ABUT_FEATURE_VERTEX)
         intersect_vertex(&a, &b, &f, r);
@@ -377,5 +385,6 @@ void convex_intersect_features(const convex_pair *p, const convex_touch *t, abut
         intersect_faces(&a, &b, &f, r);
     height ha = find_height(&a, &f), hb = find_height(&b, &f);
     for (int i = 0; i < r->point_count; i++) set_witnesses(&a, &b, &f, &ha, &hb, &r->points[i]);
-    if (r->point_count == 0) emit_growth_point(p, t, r);
+    r->is_aligned = r->point_count > 0;
+    if (misses_nearest(p, r)) emit_growth_point(p, t, r);
 }

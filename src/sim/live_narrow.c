@@ -3,11 +3,12 @@
  * with the gap of its two witnesses at the present poses. */
 #include "sim/live.h"
 
-enum { NARROW_BLOCK = 32, KEPT = -1 };
+enum { NARROW_BLOCK = 32, KEPT = -1, BEARING_ROOM = COLLIDER_ROOM * MANIFOLD_POINTS };
 /* Faceted bodies that moved by less against each other keep their points: a tenth of the reach, so that what
  * was beyond the reach is found in time, and a body at rest that trembles has the same points in each step.
  */
 #define AGAIN 0.002
+#define FLAT  0.995 /* cosine of a tenth of a radian: two normals of one and the same contact */
 
 /* ---- what was seen of the pairs before: both lists are sorted */
 
@@ -104,6 +105,37 @@ static void hand_over(live_contact *c, const live_contact *last) {
     }
 }
 
+/* Whether an old point still holds the two bodies apart: it bore something, and its witnesses have slid past
+ * each other by no more than points are kept for. */
+static bool still_holds(const live *w, const live_contact *c, const live_point *p, double *gap) {
+    const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
+    vec3 d = vec3_sub(vec3_add(a->center, quat_rotate(a->rotation, p->on_a)),
+                      vec3_add(b->center, quat_rotate(b->rotation, p->on_b)));
+    *gap = vec3_dot(c->normal, d);
+    double slid2 = vec3_length2(d) - *gap * *gap, most = AGAIN * w->size;
+    return p->normal > 0 && *gap <= most && slid2 <= most * most;
+}
+
+static bool has_point_near(const live *w, const live_contact *c, vec3 on_a) {
+    for (int i = 0; i < c->count; i++)
+        if (vec3_distance(c->points[i].on_a, on_a) <= w->reach) return true;
+    return false;
+}
+
+/* Points that the new manifold lacks and that still hold stay in it, while there is room.  Where faces meet
+ * at an angle so flat that a body lies on several of them, the features found are those of one: without the
+ * points on the others it sinks in there, turns to those, and rocks between them for ever. */
+static void keep_points(const live *w, live_contact *c, const live_contact *last) {
+    if (!w->faceted[c->a] || !w->faceted[c->b] || vec3_dot(c->normal, last->normal) < FLAT) return;
+    for (int k = 0; k < last->count && c->count < MANIFOLD_POINTS; k++) {
+        const live_point *p = &last->points[k];
+        double gap;
+        if (find_id(c, 1, p->id) || has_point_near(w, c, p->on_a) || !still_holds(w, c, p, &gap)) continue;
+        c->points[c->count] = *p;
+        c->points[c->count++].gap = gap;
+    }
+}
+
 static void fill_contact(const live *w, live_contact *c, const manifold *m, const live_contact *old,
                          int count, bool only) {
     const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
@@ -124,6 +156,7 @@ static void fill_contact(const live *w, live_contact *c, const manifold *m, cons
     }
     const live_contact *last = find_key(old, count, m->key, only);
     if (!last) return;
+    keep_points(w, c, last);
     hand_over(c, last);
     c->friction = vec3_axpy(last->friction, -vec3_dot(last->friction, c->normal), c->normal);
     c->rolling = last->rolling, c->twist = last->twist, c->flags = last->flags;
@@ -153,11 +186,22 @@ static double least_gap(const manifold *m) {
     return least;
 }
 
+/* Ids of the points that bore something in the last step. */
+static int list_bearing(const live_contact *old, int count, uint64_t ids[BEARING_ROOM]) {
+    int n = 0;
+    for (int k = 0; k < count && n + MANIFOLD_POINTS <= BEARING_ROOM; k++)
+        for (int i = 0; i < old[k].count; i++)
+            if (old[k].points[i].normal > 0) ids[n++] = old[k].points[i].id;
+    return n;
+}
+
 /* Looks a little farther than it must, so that a pair that is apart need not be looked at again soon. */
 static void collide(live *w, live_pair p, const live_contact *old, int count, live_seen *seen,
                     live_contact *out, int room) {
     manifold found[COLLIDER_ROOM];
+    uint64_t bearing[BEARING_ROOM];
     manifold_config config = manifold_default_config();
+    config.bearing = bearing, config.bearing_count = list_bearing(old, count, bearing);
     /* solids with dents show more of their features the farther one looks */
     double reach = reach_of(w, p), farther = (room > 1 ? 0.01 : 0.05) * w->size, least = INFINITY;
     config.reach = reach + farther, config.near = near_of(w, p);
@@ -184,7 +228,9 @@ static void collide(live *w, live_pair p, const live_contact *old, int count, li
  */
 bool live_collide_again(live *w, live_contact *c) {
     manifold found[COLLIDER_ROOM];
+    uint64_t bearing[BEARING_ROOM];
     manifold_config config = manifold_default_config();
+    config.bearing = bearing, config.bearing_count = list_bearing(c, 1, bearing);
     live_pair p = {c->a, c->b};
     config.reach = reach_of(w, p) + 0.05 * w->size, config.near = near_of(w, p);
     int n =

@@ -17,6 +17,25 @@ static double polygon_area(const vec3 *p, int count, vec3 n) {
     return fabs(twice) / 2;
 }
 
+static void swap(vec3 *x, int i, int j) {
+    vec3 last = x[i];
+    x[i] = x[j], x[j] = last;
+}
+
+/* Four points and their forces in the order of the polygon: of the three ways round that with the most area. */
+static void go_round(vec3 *points, vec3 *forces, int count, vec3 n) {
+    if (count < 4) return;
+    for (int k = 0; k < 2; k++) {
+        double area = polygon_area(points, count, n);
+        int i = k ? 2 : 1, j = k ? 3 : 2;
+        swap(points, i, j);
+        if (polygon_area(points, count, n) > area)
+            swap(forces, i, j);
+        else
+            swap(points, i, j);
+    }
+}
+
 /* Points, normals and forces of one contact go behind each other; friction is shared out by pressure. */
 static bool store_contact(abut_sim *run, const live_contact *c) {
     live *w = run->live;
@@ -32,6 +51,7 @@ static bool store_contact(abut_sim *run, const live_contact *c) {
         forces[i] = vec3_scale(vec3_axpy(share, p->normal, c->normal), 1 / w->h);
         center = vec3_axpy(center, p->normal / pressure, points[i]);
     }
+    go_round(points, forces, c->count, c->normal);
     bool rough = live_material(w, c->a, c->b)->friction.stick > 0;
     abut_contact out = {.body = {c->a, c->b},
                         .representation = ABUT_MANIFOLD,

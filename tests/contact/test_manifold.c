@@ -189,7 +189,7 @@ static void test_near_points_first(void **state) {
             if (p[i].gap < p[deepest].gap) deepest = i;
         }
         manifold m;
-        manifold_thin_out(p, count, vec3_make(0, 0, 1), 0.002, &m);
+        manifold_thin_out(p, count, vec3_make(0, 0, 1), &(manifold_config){.near = 0.002}, &m);
         assert_true(m.count <= 4 && m.count <= count && m.count >= (close < 4 ? close : k % 3 == 0 ? 2 : 3));
         bool has_deepest = false;
         for (int i = 0; i < m.count; i++) {
