@@ -22,7 +22,8 @@ static void swap(vec3 *x, int i, int j) {
     x[i] = x[j], x[j] = last;
 }
 
-/* Four points and their forces in the order of the polygon: of the three ways round that with the most area. */
+/* Four points and their forces in the order of the polygon: of the three ways round that with the most area.
+ */
 static void go_round(vec3 *points, vec3 *forces, int count, vec3 n) {
     if (count < 4) return;
     for (int k = 0; k < 2; k++) {

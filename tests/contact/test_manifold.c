@@ -205,6 +205,71 @@ static void test_near_points_first(void **state) {
     }
 }
 
+/* Points that bore something and lie farthest out stay when others overlap too, in either order of the
+ * shapes; the deepest always. */
+static void test_bearing_points_stay(void **state) {
+    (void)state;
+    uint64_t seed = 12;
+    for (int k = 0; k < 2000; k++) {
+        manifold_point p[8];
+        uint64_t bearing[3];
+        for (int i = 0; i < 8; i++) {
+            double angle = 0.785398 * i, r = random_range(&seed, 0.9, 1.1);
+            p[i] = (manifold_point){{r * cos(angle), r * sin(angle), 0},
+                                    random_range(&seed, -0.002, -0.001),
+                                    (uint64_t)(i + 1) << 32 | 7};
+        }
+        int first = support_int(&seed, 0, 7); /* three that make a wide triangle */
+        for (int i = 0; i < 3; i++) bearing[i] = p[(first + 3 * i) % 8].id;
+        if (k % 2) bearing[0] = bearing[0] << 32 | bearing[0] >> 32;
+        manifold m;
+        const manifold_config config = {.near = 0.001, .bearing = bearing, .bearing_count = 3};
+        manifold_thin_out(p, 8, vec3_make(0, 0, 1), &config, &m);
+        assert_int_equal(m.count, 4);
+        for (int i = 0; i < 3; i++) {
+            bool found = false;
+            for (int j = 0; j < 4; j++) found |= m.points[j].id == p[(first + 3 * i) % 8].id;
+            assert_true(found);
+        }
+    }
+}
+
+/* A flat dome of many facets on a plane: of all vertices that rise from the lowest one by less than the
+ * angle, found by asking all, the four chosen ones hold the deepest; with no more than four of them, all. */
+static void test_all_flat_vertices(void **state) {
+    (void)state;
+    uint64_t seed = 13;
+    int small = 0;
+    for (int k = 0; k < 500; k++) {
+        vec3 points[24];
+        int n = support_int(&seed, 5, 24), flat = 0, lowest = 0;
+        for (int i = 0; i < n; i++) {
+            double x = random_range(&seed, -1, 1), y = random_range(&seed, -1, 1);
+            points[i] = (vec3){x, y, random_range(&seed, 0.02, 0.1) * (x * x + y * y)};
+        }
+        points[0] = (vec3){0, 0, 2};
+        abut_hull *h = NULL;
+        assert_int_equal(abut_hull_create(NULL, points, n, &h, NULL), ABUT_OK);
+        manifold_shape a = of(abut_convex_hull(h)),
+                       floor = {.is_halfspace = true, .normal = {0, 0, 1}, .offset = 0};
+        pose up = at(0, 0, 0.5);
+        manifold m = collide(&a, up, &floor, at(0, 0, 0), &wide);
+        int count = (int)abut_hull_facts_of(h).vertices;
+        for (int i = 0; i < count; i++)
+            if (abut_hull_vertex(h, i).z < abut_hull_vertex(h, lowest).z) lowest = i;
+        vec3 low = abut_hull_vertex(h, lowest);
+        for (int i = 0; i < count; i++) {
+            vec3 d = vec3_sub(abut_hull_vertex(h, i), low);
+            flat += d.z <= wide.angle * sqrt(d.x * d.x + d.y * d.y);
+        }
+        assert_true(flat <= 4 ? m.count == flat : m.count >= 3); /* of more, three may hold all others */
+        assert_near(least_gap(&m), low.z + 0.5, 1e-12);
+        small += flat <= 4;
+        abut_hull_free(NULL, h);
+    }
+    assert_true(small > 10);
+}
+
 /* Hulls with spheres and capsules: gap and normal of the closest points, when the cores are apart; and never
  * a miss when they are not. */
 static void test_hull_round(void **state) {
@@ -278,6 +343,8 @@ int main(void) {
         cmocka_unit_test(test_resting),
         cmocka_unit_test(test_tilted_keeps_ids),
         cmocka_unit_test(test_near_points_first),
+        cmocka_unit_test(test_bearing_points_stay),
+        cmocka_unit_test(test_all_flat_vertices),
         cmocka_unit_test(test_hull_round),
         cmocka_unit_test(test_hulls),
     };

@@ -378,6 +378,35 @@ static void test_degenerate_pairs(void **state) {
     assert_true(worst < 1e-9);
 }
 
+/* With a wide angle features may meet along the normal elsewhere than where they are nearest: the nearest
+ * point is there all the same. */
+static void test_wide_angle_finds_nearest(void **state) {
+    (void)state;
+    uint64_t seed = 31;
+    int near = 0;
+    for (int k = 0; k < 20000; k++) {
+        vec3 cloud[2][16];
+        abut_hull *h[2];
+        for (int i = 0; i < 32; i++)
+            cloud[i / 16][i % 16] = vec3_scale(support_direction(&seed), 0.5 * random_range(&seed, 0.9, 1.1));
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(abut_hull_create(NULL, cloud[i], 16, &h[i], NULL), ABUT_OK);
+        abut_convex a = abut_convex_hull(h[0]), b = abut_convex_hull(h[1]);
+        pose pa = support_pose(&seed, 0), pb = support_pose(&seed, 0);
+        pb.position = vec3_scale(support_direction(&seed), random_range(&seed, 0.75, 1));
+        abut_convex_point points[ROOM];
+        abut_convex_result r = {.points = points, .capacity = ROOM};
+        abut_convex_options wide = {.angle = 0.2, .far_distance = 0.03};
+        assert_int_equal(abut_convex_distance(&a, pa, &b, pb, &wide, NULL, &r, NULL), ABUT_OK);
+        double least = INFINITY;
+        for (int i = 0; i < r.point_count; i++) least = fmin(least, points[i].distance);
+        near += !r.is_far;
+        if (!r.is_far) assert_true(fabs(least - r.distance) <= 1e-6 || least < r.distance);
+        abut_hull_free(NULL, h[0]), abut_hull_free(NULL, h[1]);
+    }
+    assert_true(near > 1000);
+}
+
 static void refuse(const abut_convex *a, pose pa, const abut_convex *b, pose pb, int capacity,
                    const char *word) {
     abut_convex_point points[ROOM];
@@ -475,6 +504,7 @@ int main(void) {
         cmocka_unit_test(test_angle),
         cmocka_unit_test(test_far),
         cmocka_unit_test(test_degenerate_pairs),
+        cmocka_unit_test(test_wide_angle_finds_nearest),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_command),
     };

@@ -10,6 +10,7 @@
 enum { HULLS = 60, POINTS = 16, STEPS = 600, SEEDS = 4, LAYERS = 8 };
 #define MASS    500.0
 #define REMOVED 0.16
+#define STILL   4e-3 /* J: what 1,000 such hulls keep at best in other engines after ten seconds */
 
 static void fill_bin(trial *t, uint64_t seed, abut_solid *solids[HULLS]) {
     const vec3 walls[5] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
@@ -50,7 +51,6 @@ static double mean_overlap(const trial *t) {
 
 static void test_energy_of_heap(void **state) {
     (void)state;
-    int slips = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         trial t;
         abut_solid *solids[HULLS];
@@ -66,14 +66,10 @@ static void test_energy_of_heap(void **state) {
             if (i >= STEPS - 60) moving = fmax(moving, kinetic);
             last += gained;
         }
-        if (moving > 1e-3 * MASS * 9.81) /* what one hull has when it falls by a millimetre */
-            slips++, print_message("seed %d: moves with %g J in the last second\n", (int)seed, moving);
+        if (!(moving < STILL)) fail_msg("seed %d: moves with %g J in the last second", (int)seed, moving);
         finish(&t);
         for (int i = 0; i < HULLS; i++) abut_solid_free(NULL, solids[i]);
     }
-    /* a jammed hull may come loose at any time: in one of 24 heaps in the last of its ten seconds, so that
-     * two of four would be one chance in a hundred */
-    assert_true(slips <= 1);
 }
 
 int main(void) {
