@@ -188,79 +188,52 @@ static void print_table(const problem_file *p, const answer *a, abut_lcp_method 
     }
 }
 
-/* Solves; the exit status says whether there is an answer to print (EXIT_DONE), good or bad. */
-static int solve(const problem_file *p, abut_lcp_method method, answer *a) {
+static abut_lcp problem_of(const problem_file *p) {
+    return (abut_lcp){.size = p->size,
+                      .dense = p->a,
+                      .b = p->b,
+                      .lo = p->has_lo ? p->lo : NULL,
+                      .hi = p->has_hi ? p->hi : NULL};
+}
+
+/* Which components are the same in every solution, and which of the others only together; told for symmetric
+ * and semidefinite A, for others all or none. */
+static void determine(abut_lcp_solver *solver, const abut_lcp *problem, bool plain, answer *a) {
+    size_t n = (size_t)problem->size;
+    bool told =
+        plain && abut_lcp_determine(solver, problem, a->z, a->w, a->determined, NULL, NULL) == ABUT_OK;
+    if (!told) memset(a->determined, a->result.unique, n * sizeof(bool));
+    if (plain)
+        abut_lcp_groups(solver, problem, a->determined, a->group, a->sums, &a->groups, NULL);
+    else
+        for (size_t i = 0; i < n; i++) a->group[i] = -1;
+}
+
+/* Solves; the exit status says whether there is an answer to print (EXIT_DONE), good or bad.  Without a
+ * chosen method, matrices that the exact one is not for go to Lemke's. */
+static int solve(const problem_file *p, bool chosen, abut_lcp_method *method, answer *a) {
     size_t n = (size_t)p->size + 1;
     abut_error error = {0};
-    abut_lcp problem = {.size = p->size,
-                        .dense = p->a,
-                        .b = p->b,
-                        .lo = p->has_lo ? p->lo : NULL,
-                        .hi = p->has_hi ? p->hi : NULL};
-    abut_lcp_config config = abut_default_lcp_config();
-    config.method = method;
+    abut_lcp problem = problem_of(p);
+    abut_lcp_kind kind;
     abut_lcp_solver *solver = abut_lcp_solver_create(NULL);
     a->z = calloc(n, sizeof(double)), a->w = calloc(n, sizeof(double));
     a->state = calloc(n, 1), a->determined = calloc(n, sizeof(bool));
     a->group = calloc(n, sizeof(int)), a->sums = calloc(n, sizeof(bool));
     if (!solver || !a->z || !a->w || !a->state || !a->determined || !a->group || !a->sums)
         return cli_complain("out of memory");
-    abut_status status = abut_lcp_solve(solver, &problem, &config, a->state, a->z, a->w, &a->result, &error);
-    if (status == ABUT_OK &&
-        abut_lcp_determine(solver, &problem, a->z, a->w, a->determined, NULL, NULL) != ABUT_OK)
-        memset(a->determined, a->result.unique, n * sizeof(bool));
+    abut_status status = abut_lcp_kind_of(solver, &problem, &kind, &error);
+    bool plain = kind.symmetric && kind.semidefinite;
+    if (!chosen && !plain) *method = ABUT_LCP_LEMKE;
+    abut_lcp_config config = abut_default_lcp_config();
+    config.method = *method;
     if (status == ABUT_OK)
-        abut_lcp_groups(solver, &problem, a->determined, a->group, a->sums, &a->groups, NULL);
+        status = abut_lcp_solve(solver, &problem, &config, a->state, a->z, a->w, &a->result, &error);
+    if (status == ABUT_OK) determine(solver, &problem, plain, a);
     abut_lcp_solver_destroy(solver);
     snprintf(error.file, sizeof error.file, "%s", p->path);
     if (status != ABUT_OK && cli_error(&error) == EXIT_WRONG) return EXIT_WRONG;
     return EXIT_DONE;
-}
-
-/* What A is: x.Ax >= 0 for all x (semidefinite), > 0 for x != 0 (definite: then the solution is unique, also
- * where A is not symmetric). */
-typedef struct matrix_kind {
-    bool symmetric, semidefinite, definite;
-} matrix_kind;
-
-static bool is_symmetric(const double *a, int n) {
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++)
-            if (fabs(a[i * n + j] - a[j * n + i]) > 1e-12 * sqrt(fabs(a[i * n + i] * a[j * n + j])))
-                return false;
-    return true;
-}
-
-/* Takes row and column k out: A - a_k a_k' / a_kk. */
-static void eliminate(double *a, int n, int k) {
-    double pivot = a[k * n + k];
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n && i != k && a[i * n + k] != 0; j++)
-            if (j != k) a[i * n + j] -= a[i * n + k] * a[k * n + j] / pivot;
-    for (int i = 0; i < n; i++) a[i * n + k] = a[k * n + i] = 0;
-}
-
-/* By Cholesky's factor of (A + A') / 2 with the largest pivots first; what is within rounding of zero counts
- * as zero.  A large A, which would take minutes, counts as what the solver needs. */
-static matrix_kind kind_of(const problem_file *p) {
-    enum { LARGE = 2000 };
-    int n = p->size, rank = 0, best = 0;
-    double *a = n <= LARGE ? malloc(((size_t)n * (size_t)n + 1) * sizeof *a) : NULL, largest = 0;
-    if (!a) return (matrix_kind){true, true, false};
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) a[i * n + j] = 0.5 * (p->a[i * n + j] + p->a[j * n + i]);
-    for (int i = 0; i < n * n; i++) largest = fmax(largest, fabs(a[i]));
-    double zero = 1e-14 * n * largest;
-    for (; rank < n; rank++, eliminate(a, n, best)) {
-        best = 0;
-        for (int i = 1; i < n; i++)
-            if (a[i * n + i] > a[best * n + best]) best = i;
-        if (!(a[best * n + best] > zero)) break;
-    }
-    matrix_kind kind = {is_symmetric(p->a, n), true, rank == n};
-    for (int i = 0; i < n * n; i++) kind.semidefinite &= fabs(a[i]) <= zero; /* a_ij^2 <= a_ii a_jj */
-    free(a);
-    return kind;
 }
 
 static int find_method(const char *word, abut_lcp_method *method) {
@@ -289,14 +262,7 @@ int command_solve(int argc, char **argv) {
     problem_file file = {.path = call.positional[0]};
     answer a = {0};
     status = load(&file);
-    matrix_kind kind = status == EXIT_DONE ? kind_of(&file) : (matrix_kind){0};
-    bool plain = kind.symmetric && kind.semidefinite;
-    if (!solver && !plain) method = ABUT_LCP_LEMKE;
-    if (status == EXIT_DONE) status = solve(&file, method, &a);
-    if (status == EXIT_DONE && !plain) { /* the solvers tell what is determined for such matrices only */
-        a.result.unique = kind.definite && a.result.status == ABUT_OK, a.groups = 0;
-        for (int i = 0; i < file.size; i++) a.determined[i] = a.result.unique, a.group[i] = -1;
-    }
+    if (status == EXIT_DONE) status = solve(&file, solver != NULL, &method, &a);
     if (status == EXIT_DONE) {
         if (json)
             status = print_json(&file, &a, method);

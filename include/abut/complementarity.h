@@ -96,12 +96,13 @@ typedef enum abut_lcp_guess {
 typedef struct abut_lcp_result {
     abut_status
         status; /* OK, INFEASIBLE, FAILED, BUDGET, INVALID, NO_MEMORY, UNSUPPORTED: what the call returned */
-    double residual;      /* abut_lcp_validate's measure of the returned z */
-    double attainable;    /* what rounding z to doubles may cost: u max(|A||z| + |b|) / max|b|, u = 2^-53 */
-    int pivots;           /* rows that changed sides (exact), pivots (lemke), sweeps (pgs, nncg) */
-    int factorizations;   /* exact: of the matrix of the free rows */
-    int proximal_steps;   /* exact: refinements of the singular problem */
-    bool unique;          /* z was shown to be the only solution (symmetric A, no boxed friction) */
+    double residual;    /* abut_lcp_validate's measure of the returned z */
+    double attainable;  /* what rounding z to doubles may cost: u max(|A||z| + |b|) / max|b|, u = 2^-53 */
+    int pivots;         /* rows that changed sides (exact), pivots (lemke), sweeps (pgs, nncg) */
+    int factorizations; /* exact: of the matrix of the free rows */
+    int proximal_steps; /* exact: refinements of the singular problem */
+    bool unique; /* z was shown to be the only solution (A definite, or symmetric and semidefinite; no boxed
+                    friction) */
     abut_lcp_guess guess; /* method LP */
     double infeasible_by; /* INFEASIBLE: smallest relative change of b, in the mass-scaled norm, that gives a
                              solution */
@@ -126,6 +127,15 @@ ABUT_API abut_status abut_lcp_solve(abut_lcp_solver *solver, const abut_lcp *pro
  *     max_i A_ii |z_i - clamp(z_i - (A z + b)_i / A_ii, lo_i, hi_i)| / max_i |b_i|
  * (divided by 1 where b = 0). It is 0 exactly for a solution. `worst`, if not NULL, gets the row. */
 ABUT_API double abut_lcp_validate(const abut_lcp *problem, const double *z, int *worst);
+
+/* What A is, to rounding: x.Ax >= 0 for all x (semidefinite), > 0 for x != 0 (definite: then the solution is
+ * the only one, also where A is not symmetric).  Exact, PGS and NNCG are for symmetric and semidefinite A,
+ * abut_lcp_determine and abut_lcp_groups too. */
+typedef struct abut_lcp_kind {
+    bool symmetric, semidefinite, definite;
+} abut_lcp_kind;
+ABUT_API abut_status abut_lcp_kind_of(abut_lcp_solver *solver, const abut_lcp *problem, abut_lcp_kind *kind,
+                                      abut_error *error);
 
 /* For a solution (z, w) of a semidefinite problem: which components are the same in every solution, and the
  * solution of least Euclidean norm (both may be NULL; least may be z itself). A box on four corners: no

@@ -53,13 +53,16 @@ static abut_status check(abut_lcp_solver *solver, const abut_lcp *problem, const
     return status;
 }
 
-/* result->unique, where it is wanted and can be told: for symmetric A. */
+/* result->unique, where it is wanted and can be told: for definite A it is, for symmetric and semidefinite A
+ * the rows with w = 0 decide. */
 static abut_status tell_unique(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
                                const abut_lcp_config *config, const double *z, const double *w,
                                abut_lcp_result *result, abut_error *error) {
+    abut_lcp_kind kind;
     if (config->skip_unique || problem->friction_row) return ABUT_OK;
-    if (config->method == ABUT_LCP_LEMKE && lcp_check_symmetric(&solver->scratch, rows, NULL) != ABUT_OK)
-        return ABUT_OK;
+    abut_status status = lcp_kind_of(solver, rows, &kind, error);
+    result->unique = status == ABUT_OK && kind.definite;
+    if (status != ABUT_OK || result->unique || !kind.symmetric || !kind.semidefinite) return status;
     return lcp_unique(solver, problem, rows, z, w, &result->unique, error);
 }
 

@@ -56,6 +56,7 @@ typedef struct lcp_factor {
     int size;
     bool filled; /* for `member` and delta */
     double delta;
+    double least; /* pivot of the rows that the last update factored, before it was kept away from 0 */
     const double *metric;
     uint8_t *member, *changed; /* row was free when factored; is to be factored anew */
     const int *start, *tree;   /* lcp_order.factor_start: room of the columns; lcp_order.tree */
@@ -89,6 +90,8 @@ struct abut_lcp_solver {
 /* Reading a problem. lcp_rows_of makes compressed rows (dense zeros are dropped). */
 abut_status lcp_check(const abut_lcp *problem, abut_error *error);
 abut_status lcp_rows_of(arena *scratch, const abut_lcp *problem, lcp_rows *rows, abut_error *error);
+/* A = A' to rounding; and with a diagonal that is not negative. */
+abut_status lcp_check_mirror(arena *scratch, const lcp_rows *rows, abut_error *error);
 abut_status lcp_check_symmetric(arena *scratch, const lcp_rows *rows, abut_error *error);
 double lcp_lower(const abut_lcp *problem, const double *z, int i);
 double lcp_upper(const abut_lcp *problem, const double *z, int i);
@@ -140,7 +143,10 @@ bool lcp_kept_update(abut_lcp_solver *solver, const lcp_rows *rows, const double
 bool lcp_warm(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows, uint8_t *state,
               double *z, double *w, abut_lcp_result *result);
 
-/* Whether z is the only solution, for symmetric A. */
+/* abut_lcp_kind_of for rows that were read. */
+abut_status lcp_kind_of(abut_lcp_solver *solver, const lcp_rows *rows, abut_lcp_kind *kind,
+                        abut_error *error);
+/* Whether z is the only solution, for symmetric and semidefinite A. */
 abut_status lcp_unique(abut_lcp_solver *solver, const abut_lcp *problem, const lcp_rows *rows,
                        const double *z, const double *w, bool *unique, abut_error *error);
 

@@ -13,6 +13,8 @@
  */
 #include "numerics/lcp.h"
 
+#include <math.h>
+
 bool lcp_factor_init(arena *scratch, const lcp_order *order, lcp_factor *f) {
     size_t n = (size_t)order->size, entries = (size_t)order->factor_start[n];
     *f = (lcp_factor){.size = order->size, .start = order->factor_start, .tree = order->tree};
@@ -73,6 +75,7 @@ static void factor_row(lcp_factor *f, const lcp_system *s, int k) {
         pivot -= l * xi;
         f->row[end] = k, f->value[end] = l, f->count[i]++;
     }
+    f->least = pivot < f->least ? pivot : f->least;
     f->pivot[k] = pivot > added / 4 ? pivot : added;
 }
 
@@ -81,7 +84,7 @@ bool lcp_factor_update(lcp_factor *f, const lcp_system *s, const uint8_t *state,
     size_t n = (size_t)f->size;
     bool kept = f->filled && f->delta == delta;
     memset(f->changed, !kept, n);
-    f->delta = delta, f->metric = metric;
+    f->delta = delta, f->metric = metric, f->least = (double)INFINITY;
     if (kept && !mark_changed(f, state)) return false;
     forget_changed(f);
     memset(f->flag, 0, n * sizeof *f->flag);

@@ -91,7 +91,7 @@ abut_status lcp_rows_of(arena *scratch, const abut_lcp *problem, lcp_rows *rows,
 }
 
 /* A = A^T to rounding: |A_ij - A_ji| <= 1e-12 sqrt(A_ii A_jj), and no negative diagonal; by the transpose. */
-abut_status lcp_check_symmetric(arena *scratch, const lcp_rows *rows, abut_error *error) {
+abut_status lcp_check_mirror(arena *scratch, const lcp_rows *rows, abut_error *error) {
     int n = rows->size;
     arena_mark mark = arena_save(scratch);
     double *diagonal = arena_alloc(scratch, (size_t)n, sizeof *diagonal);
@@ -123,14 +123,21 @@ abut_status lcp_check_symmetric(arena *scratch, const lcp_rows *rows, abut_error
                     "A[%d][%d] = %.17g but A[%d][%d] = %.17g; this solver needs a symmetric A, use lemke", i,
                     from[t], line[from[t]], from[t], i, value[t]);
         }
-        if (diagonal[i] < 0 && status == ABUT_OK)
-            status =
-                fail(error, ABUT_INVALID,
-                     "A[%d][%d] = %g is negative; this solver needs a positive semidefinite A, use lemke", i,
-                     i, diagonal[i]);
         for (int k = rows->start[i]; k < rows->start[i + 1]; k++) line[rows->column[k]] = 0;
     }
     arena_restore(scratch, mark);
+    return status;
+}
+
+abut_status lcp_check_symmetric(arena *scratch, const lcp_rows *rows, abut_error *error) {
+    abut_status status = lcp_check_mirror(scratch, rows, error);
+    for (int i = 0; i < rows->size && status == ABUT_OK; i++)
+        for (int k = rows->start[i]; k < rows->start[i + 1]; k++)
+            if (rows->column[k] == i && rows->value[k] < 0)
+                return fail(
+                    error, ABUT_INVALID,
+                    "A[%d][%d] = %g is negative; this solver needs a positive semidefinite A, use lemke", i,
+                    i, rows->value[k]);
     return status;
 }
 

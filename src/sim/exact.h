@@ -382,6 +382,9 @@ exact_event exact_find_gap(exact *x, double t0, double t1); /* only gaps that cl
 exact_event exact_find_event(exact *x, double t0, double t1);
 
 /* ---- exact_impact.c */
+/* ABUT_FAILED, with a message that names the body, where a velocity of the movable bodies is not finite: none
+ * leaves an impact or a time step. */
+abut_status exact_check_finite(const exact *x, const twist *velocities, const char *what, abut_error *error);
 /* Solves the impact at the placed state if anything approaches (or always, without_impact). */
 abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_error *error);
 double exact_approach_limit(const exact *x); /* m/s: slower approach is none */

@@ -88,6 +88,16 @@ static void audit_momentum(exact *x, const spatial *after, const contact_impulse
     if (size > 0) *error = fmax(*error, worst / size);
 }
 
+abut_status exact_check_finite(const exact *x, const twist *velocities, const char *what, abut_error *error) {
+    for (int i = 0; i < x->movable; i++)
+        if (!vec3_is_finite(velocities[i].linear) || !vec3_is_finite(velocities[i].angular))
+            return fail(error, ABUT_FAILED,
+                        "%s at t = %.9g gave body `%s` a velocity that is not finite; use smaller masses and "
+                        "speeds, or report this scene",
+                        what, x->time, x->model->bodies[x->bodies[i]].name);
+    return ABUT_OK;
+}
+
 abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_error *error) {
     double powers[2];
     *happened = false;
@@ -108,6 +118,7 @@ abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_err
     impact_result result;
     if (!velocities || !impulses || !row_impulses) return fail_memory(error);
     status = impact_solve(&g, &config, &x->scratch, velocities, impulses, row_impulses, &result, error);
+    if (status == ABUT_OK) status = exact_check_finite(x, velocities, "an impact", error);
     if (status == ABUT_OK) {
         *happened = true;
         audit_momentum(x, velocities, impulses, row_impulses);

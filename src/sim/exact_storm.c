@@ -169,19 +169,21 @@ static abut_status try_step(exact *x, double *h, const before_step *b, abut_erro
     status = exact_update_touches(x, false, 0, error);
     if (status == ABUT_OK && !exact_catch_lost(x, &touched)) status = fail_memory(error);
     if (status == ABUT_OK) status = exact_push_out(x, error);
-    if (status == ABUT_OK) balance(x, b, &flow, j.held);
-    return status;
+    if (status != ABUT_OK) return status;
+    balance(x, b, &flow, j.held);
+    for (int i = 0; i < x->movable; i++) j.velocities[i] = x->motions[i].velocity;
+    return exact_check_finite(x, j.velocities, "a time step", error);
 }
 
 /* Speeds that a step of h cannot tell from rest: its problem is solved to 1e-9 of the largest rates, which at
  * rest are h g; ten times that. */
 static double still_speed(const exact *x, double h) { return 1e-8 * h * applied_acceleration(x); }
 
-/* Tries a step of h, again with half its length while it leaves an overlap that was not there before: what a
- * straight path does to gaps that turn falls with the square of its length.  Where the forces do not hold the
- * bodies (the problem of a step cannot be solved in floating point where one weighs 10^8 times what bears it)
- * they sink however short the steps are: after MOST_HALVINGS in a frame its steps stay, whatever overlaps
- * then, which the audit says. */
+/* Tries a step of h, again with half its length while it fails, or leaves an overlap that was not there
+ * before: what a straight path does to gaps that turn falls with the square of its length.  Where the forces
+ * do not hold the bodies (the problem of a step cannot be solved in floating point where one weighs 10^8
+ * times what bears it) they sink however short the steps are: after MOST_HALVINGS in a frame its steps stay,
+ * whatever overlaps then, which the audit says. */
 static abut_status shorten_until_clear(exact *x, double h, const before_step *b, abut_error *error) {
     double start = x->time, limit = fmax(0.5 * x->model->tolerance.touching, b->depth);
     abut_status status = ABUT_OK;
@@ -189,8 +191,8 @@ static abut_status shorten_until_clear(exact *x, double h, const before_step *b,
         arena_mark mark = arena_save(x->arena);
         status = try_step(x, &h, b, error);
         arena_restore(x->arena, mark);
-        if (status != ABUT_OK || halvings == HALVINGS || exact_deepest(x) <= limit) break;
-        if (x->halvings == MOST_HALVINGS) break;
+        if ((status != ABUT_OK && status != ABUT_FAILED) || halvings == HALVINGS) break;
+        if ((status == ABUT_OK && exact_deepest(x) <= limit) || x->halvings == MOST_HALVINGS) break;
         x->halvings++;
         status = restore(x, b, start, error);
         h *= halvings < HALVINGS / 2 ? 0.5 : 0.125;

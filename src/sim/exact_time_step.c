@@ -80,6 +80,7 @@ static abut_status end_velocities(exact *x, double h, exact_impulses *j, abut_er
     system_config build = {.level = SYSTEM_IMPULSES, .base = base, .normal_offset = j->offsets};
     abut_status status = cones_step(&g, &build, &x->scratch, j->velocities, j->normals, j->frictions, j->rows,
                                     &found, &residual, error);
+    found = found && exact_check_finite(x, j->velocities, "a time step", NULL) == ABUT_OK;
     if (status != ABUT_OK || found) return status;
     for (int i = 0; i < x->movable; i++) x->motions[i].velocity = base[i];
     impact_config config = impact_default_config();
@@ -90,7 +91,9 @@ static abut_status end_velocities(exact *x, double h, exact_impulses *j, abut_er
     status = impact_solve(&g, &config, &x->scratch, j->velocities, impulse, j->rows, &result, error);
     for (int64_t i = 0; i < x->contacts.count; i++)
         j->normals[i] = impulse[i].normal, j->frictions[i] = impulse[i].friction;
-    return status == ABUT_NO_MEMORY ? status : ABUT_OK; /* the best there is: velocities of the last round */
+    if (status == ABUT_NO_MEMORY) return status;
+    /* otherwise they are the best there is: velocities of the last round */
+    return exact_check_finite(x, j->velocities, "a time step", error);
 }
 
 static void remember_forces(exact *x, const exact_impulses *j, double h) {

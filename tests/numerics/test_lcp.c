@@ -2,28 +2,8 @@
  * answer. */
 #include "support.h"
 
-#include "../../bench/contact_problem.h"
 #include "exact_lcp.h"
-
-#define INF ((double)INFINITY)
-
-static double vector_size(const double *x, int n) {
-    double size = 0;
-    for (int i = 0; i < n; i++) size = fmax(size, fabs(x[i]));
-    return size;
-}
-
-static abut_status solve(const abut_lcp *problem, abut_lcp_method method, double *z, double *w,
-                         abut_lcp_result *result) {
-    abut_lcp_solver *solver = abut_lcp_solver_create(NULL);
-    abut_lcp_config config = abut_default_lcp_config();
-    config.method = method;
-    assert_non_null(solver);
-    abut_status status = abut_lcp_solve(solver, problem, &config, NULL, z, w, result, NULL);
-    abut_lcp_solver_destroy(solver);
-    if (status == ABUT_OK) assert_true(abut_lcp_validate(problem, z, NULL) <= 1e-9);
-    return status;
-}
+#include "lcp_trial.h"
 
 /* The example of the header: z = (1/2, 0), w = (0, 3/2), by hand. */
 static void test_example(void **unused) {
@@ -98,72 +78,6 @@ static void test_table(void **unused) {
         assert_true(abut_lcp_validate(&p.lcp, least, NULL) <= 1e-9);
         contact_problem_free(&p);
     }
-}
-
-/* The groups of a problem that is solved first; -1 where a force is determined. */
-static int groups_of(const abut_lcp *problem, int *group, bool *sums) {
-    double z[32], w[32];
-    bool determined[32];
-    int count = -1;
-    assert_true(problem->size <= 32);
-    assert_int_equal(solve(problem, ABUT_LCP_EXACT, z, w, NULL), ABUT_OK);
-    abut_lcp_solver *solver = abut_lcp_solver_create(NULL);
-    assert_int_equal(abut_lcp_determine(solver, problem, z, w, determined, NULL, NULL), ABUT_OK);
-    assert_int_equal(abut_lcp_groups(solver, problem, determined, group, sums, &count, NULL), ABUT_OK);
-    abut_lcp_solver_destroy(solver);
-    return count;
-}
-
-static void expect_groups(const abut_lcp *problem, const int *want, int groups) {
-    int group[32];
-    bool sums[32];
-    assert_int_equal(groups_of(problem, group, sums), groups);
-    for (int i = 0; i < problem->size; i++) assert_int_equal(group[i], want[i]);
-    for (int g = 0; g < groups; g++) assert_true(sums[g]);
-}
-
-/* Which forces are determined only in sum: A z is the same for all solutions, so where a group's contacts
- * carry one body along one normal the sum is its share of the weight. */
-static void test_groups(void **unused) {
-    (void)unused;
-    contact_problem p;
-    contact_problem_stack(&p, 1, 0, 1, 1); /* a table: one group of four */
-    contact_problem_assemble(&p);
-    expect_groups(&p.lcp, (int[]){0, 0, 0, 0}, 1);
-    contact_problem_free(&p);
-    contact_problem_stack(&p, 3, 0, 1, 1); /* three boxes: one group a face, though all are coupled */
-    contact_problem_assemble(&p);
-    expect_groups(&p.lcp, (int[]){0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}, 3);
-    contact_problem_free(&p);
-    contact_problem_init(&p, 1); /* two boxes side by side touch nothing in common */
-    for (int i = 0; i < 2; i++)
-        contact_add_face(&p, contact_add_box(&p, 5 * i, 0, 0.5, 1, 1, 0.5, 1 + i), -1);
-    contact_problem_assemble(&p);
-    expect_groups(&p.lcp, (int[]){0, 0, 0, 0, 1, 1, 1, 1}, 2);
-    contact_problem_free(&p);
-    const double up[3] = {0, 0, 1};
-    contact_problem_init(&p,
-                         1); /* three legs, one of them twice: these two together, the others by themselves */
-    contact_add_box(&p, 0, 0, 0.5, 1, 1, 0.5, 1);
-    contact_add_point(&p, 0, -1, (double[]){-1, -1, 0}, up),
-        contact_add_point(&p, 0, -1, (double[]){1, -1, 0}, up);
-    contact_add_point(&p, 0, -1, (double[]){0, 1, 0}, up),
-        contact_add_point(&p, 0, -1, (double[]){0, 1, 0}, up);
-    contact_problem_assemble(&p);
-    expect_groups(&p.lcp, (int[]){-1, -1, 0, 0}, 1);
-    contact_problem_free(&p);
-    contact_problem_init(&p, 1); /* a beam on three supports in a line: forces a (1, -2, 1) apart */
-    contact_add_box(&p, 0, 0, 0.5, 1, 1, 0.5, 1);
-    for (int i = -1; i <= 1; i++) contact_add_point(&p, 0, -1, (double[]){i, 0, 0}, up);
-    contact_problem_assemble(&p);
-    expect_groups(&p.lcp, (int[]){0, 0, 0}, 1);
-    contact_problem_free(&p);
-    /* a body pressed between two walls: both forces may grow, and their sum with them */
-    double squeeze[] = {1, -1, -1, 1}, b[] = {-1, 1};
-    int group[2];
-    bool sums[2];
-    assert_int_equal(groups_of(&(abut_lcp){.size = 2, .dense = squeeze, .b = b}, group, sums), 1);
-    assert_true(group[0] == 0 && group[1] == 0 && !sums[0]);
 }
 
 /* The ray of an infeasible problem: d >= 0 where only lo is finite, A d = 0, b.d < 0. */
@@ -261,41 +175,6 @@ static void test_against_integers(void **unused) {
         infeasible += !solvable, several += solutions > 1;
     }
     assert_true(infeasible > 100 && several > 100); /* both kinds were there */
-}
-
-/* Where `determined` says so, z agrees with Lemke's solution, which is another vertex of the solutions; and
- * where the two differ it must not say so.  Least-norm solutions are solutions, and no longer than either. */
-static void test_determined(void **unused) {
-    (void)unused;
-    int differ = 0, same = 0;
-    abut_lcp_solver *solver = abut_lcp_solver_create(NULL);
-    for (int trial = 0; trial < 300; trial++) {
-        contact_problem p;
-        if (trial % 3 == 0)
-            contact_problem_stack(&p, 1 + trial % 4, 0.3 * (trial % 5), 10, (uint64_t)trial);
-        else
-            contact_problem_pile(&p, 2 + trial % 20, 10, 0.2, (uint64_t)trial);
-        contact_problem_assemble(&p);
-        double z[64], w[64], other[64], v[64], least[64], lengths[3] = {0, 0, 0};
-        bool determined[64];
-        int n = p.lcp.size;
-        assert_int_equal(solve(&p.lcp, ABUT_LCP_EXACT, z, w, NULL), ABUT_OK);
-        assert_int_equal(solve(&p.lcp, ABUT_LCP_LEMKE, other, v, NULL), ABUT_OK);
-        assert_int_equal(abut_lcp_determine(solver, &p.lcp, z, w, determined, least, NULL), ABUT_OK);
-        assert_true(abut_lcp_validate(&p.lcp, least, NULL) <= 1e-9);
-        double size = vector_size(z, n);
-        for (int i = 0; i < n; i++) {
-            lengths[0] += z[i] * z[i], lengths[1] += other[i] * other[i], lengths[2] += least[i] * least[i];
-            if (determined[i])
-                assert_true(fabs(z[i] - other[i]) <= 1e-6 * size), same++;
-            else
-                differ++;
-        }
-        assert_true(sqrt(lengths[2]) <= sqrt(fmin(lengths[0], lengths[1])) * (1 + 1e-9));
-        contact_problem_free(&p);
-    }
-    abut_lcp_solver_destroy(solver);
-    assert_true(differ > 100 && same > 100);
 }
 
 /* Pivoting and Lemke agree on w; both satisfy the validator. */
@@ -591,15 +470,14 @@ static void test_memory(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example),          cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_one_row),          cmocka_unit_test(test_table),
-        cmocka_unit_test(test_groups),           cmocka_unit_test(test_infeasible),
-        cmocka_unit_test(test_against_integers), cmocka_unit_test(test_determined),
-        cmocka_unit_test(test_against_lemke),    cmocka_unit_test(test_lemke_general),
-        cmocka_unit_test(test_mixed_bounds),     cmocka_unit_test(test_boxed_friction),
-        cmocka_unit_test(test_heuristic),        cmocka_unit_test(test_warm),
-        cmocka_unit_test(test_dense_is_sparse),  cmocka_unit_test(test_piles_two_ways),
-        cmocka_unit_test(test_kept_is_hidden),   cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_example),         cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_one_row),         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_infeasible),      cmocka_unit_test(test_against_integers),
+        cmocka_unit_test(test_against_lemke),   cmocka_unit_test(test_lemke_general),
+        cmocka_unit_test(test_mixed_bounds),    cmocka_unit_test(test_boxed_friction),
+        cmocka_unit_test(test_heuristic),       cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_dense_is_sparse), cmocka_unit_test(test_piles_two_ways),
+        cmocka_unit_test(test_kept_is_hidden),  cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
