@@ -35,6 +35,8 @@ typedef struct abut_mesh {
     int64_t point_count, face_count, corner_count;
     bool separate_corners; /* the format has no shared vertices (STL).  The reader made corners with equal
                               coordinates one point; building welds nearly equal ones silently */
+    int crease_line;       /* the first line of an OBJ file that tags a crease or corner (`t crease`, as
+                              OpenSubdiv writes them), or 0: means nothing to solids */
 } abut_mesh;
 
 typedef enum abut_mesh_format {

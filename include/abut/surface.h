@@ -193,6 +193,11 @@ ABUT_API abut_status abut_surface_walk(const abut_surface *surface, abut_surface
  * size. */
 ABUT_API bool abut_surface_evaluate(const abut_surface *surface, int patch, double u, double v, int order,
                                     abut_partials *partials);
+/* ABUT_OK when bodies can touch the surface: it has a tangent plane at all corners and along all edges
+ * (looked at in places).  ABUT_UNSUPPORTED with the patch where it has none, as at a pole: a body with such a
+ * shape is refused. */
+ABUT_API abut_status abut_surface_check(const abut_surface *surface, abut_error *error);
+
 /* Area, volume, centre of mass and inertia of a closed surface for unit density, by the divergence theorem
  * with adaptive quadrature: the error of each is below `tolerance` times the power of the size that it scales
  * with (of the area only where the surface does not fold).  inertia as in abut_mass: about the centre, xx yy

@@ -40,6 +40,9 @@ static abut_status check_shape(const abut_body_def *def, const char *name, abut_
         return fail(error, ABUT_INVALID,
                     "body `%s`: the %s has a size that is not positive and finite; correct it", name,
                     abut_shape_name(s->kind));
+    abut_error why = {0};
+    if (s->kind == ABUT_SHAPE_SURFACE && abut_surface_check(s->surface, &why) != ABUT_OK)
+        return fail(error, ABUT_UNSUPPORTED, "body `%s`: %s", name, why.message);
     if (moves && (s->kind == ABUT_SHAPE_CAVITY || s->kind == ABUT_SHAPE_HALFSPACE))
         return fail(error, ABUT_INVALID,
                     "body `%s`: a %s has no finite mass; make the body fixed or kinematic", name,

@@ -124,6 +124,7 @@ static abut_status finish(mesh_reader *reader, abut_mesh **mesh, abut_error *err
     made->corners = reader->corners.data, made->corner_count = reader->corners.count;
     made->face_start = reader->face_start.data, made->face_count = reader->face_start.count - 1;
     made->separate_corners = reader->separate_corners;
+    made->crease_line = reader->crease_line;
     if (point_lines) made->point_lines = reader->point_lines.data, reader->point_lines.data = NULL;
     if (face_lines) made->face_lines = reader->face_lines.data, reader->face_lines.data = NULL;
     reader->points.data = NULL, reader->corners.data = NULL, reader->face_start.data = NULL;

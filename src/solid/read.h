@@ -16,6 +16,7 @@ typedef struct mesh_reader {
     ARRAY(int64_t) face_start; /* the first entry of every face; the closing one is added at the end */
     int index_base;            /* what the format calls the first vertex, for messages */
     bool separate_corners;
+    int crease_line; /* see abut_mesh */
 } mesh_reader;
 
 /* Each reads reader->bytes whole. */

@@ -105,6 +105,14 @@ static abut_status pass_over(const mesh_reader *reader, const scan *s, scan_word
     return ABUT_OK;
 }
 
+/* A tag of a subdivision cage: `t crease 2/1/0 3 4 10.0`, of which the line is kept. */
+static bool read_tag(mesh_reader *reader, scan *s) {
+    scan_word kind = scan_take(s);
+    if (!scan_is(kind, "crease") && !scan_is(kind, "corner")) return false;
+    if (!reader->crease_line) reader->crease_line = s->line;
+    return true;
+}
+
 abut_status mesh_read_obj(mesh_reader *reader, abut_error *error) {
     scan s = scan_start(reader->bytes, reader->size, reader->file);
     s.comments = s.continuation = true;
@@ -117,7 +125,7 @@ abut_status mesh_read_obj(mesh_reader *reader, abut_error *error) {
             status = read_point(reader, &s, error);
         else if ((word.length == 1 && *word.at == 'f') || scan_is(word, "fo"))
             status = read_face(reader, &s, error);
-        else
+        else if (!scan_is(word, "t") || !read_tag(reader, &s))
             status = pass_over(reader, &s, word, &noticed, error);
         if (status != ABUT_OK) return status;
     }

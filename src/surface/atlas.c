@@ -200,14 +200,18 @@ static double speed_of(const abut_surface *s, int p, const walker *w) {
 }
 
 /* A step of *most, halved until it keeps the speed to 1e-6 and does not reach so far beyond the border that
- * the patch is not regular there; for the speed not below `least`, as near a fold nothing keeps it.  *most is
- * what the step was in the end. */
+ * the patch is not regular there.  Below `least` the speed is put back to what it was: near a fold no step
+ * keeps it.  *most is what the step was in the end. */
 static bool step_well(const abut_surface *s, int p, const walker *from, double least, double *most,
                       walker *to, double *took) {
     double speed = speed_of(s, p, from);
     for (int k = 0; k < 40; k++, *most *= 0.5) {
         if (!step_inside(s, p, from, *most, to, took)) continue;
-        if (*most <= least || fabs(speed_of(s, p, to) - speed) <= 1e-6 * speed) return true;
+        double now = speed_of(s, p, to);
+        if (fabs(now - speed) <= 1e-6 * speed) return true;
+        if (*most > least || !(now > 0) || !isfinite(now)) continue;
+        to->x[2] *= speed / now, to->x[3] *= speed / now;
+        return true;
     }
     return false;
 }
@@ -233,7 +237,7 @@ abut_status abut_surface_walk(const abut_surface *s, abut_surface_point *place, 
                         place->patch);
         walker w = {{place->u, place->v, rate[0], rate[1]}}, to;
         double took, most = pace < left ? pace : left, asked = most;
-        if (!step_well(s, place->patch, &w, h / 1024, &most, &to, &took))
+        if (!step_well(s, place->patch, &w, h / (1 << 20), &most, &to, &took))
             return fail(error, ABUT_FAILED, "patch %d is not regular at %g, %g", place->patch, place->u,
                         place->v);
         /* the next step is as long, or twice that where this one was well at once */

@@ -71,20 +71,21 @@ static abut_status add_split(surface_builder *b, const loop_mesh *fine, int64_t 
 
 /* The numbers of a STAM patch grow with the valence: a cage whose vertices all hang on one is refused before
  * the sum of squares of valences fills the memory. */
-static abut_status check_valences(const loop_mesh *m, const abut_mesh *cage, abut_error *error) {
+static abut_status check_valences(const loop_mesh *m, const abut_mesh *cage, int most, abut_error *error) {
     for (int64_t v = 0; v < m->point_count; v++)
-        if (m->valence[v] > 512)
+        if (m->valence[v] > most)
             return fail_at(error, ABUT_UNSUPPORTED, cage->file, cage->point_lines ? cage->point_lines[v] : 0,
-                           "vertex %lld has valence %d; at most 512 is supported: split the vertex",
-                           (long long)v, m->valence[v]);
+                           "vertex %lld has valence %d; at most %d is supported%s: split the vertex",
+                           (long long)v, m->valence[v], most,
+                           most == ABUT_SIDES_MOST ? ", as many as an S-patch may have sides" : "");
     return ABUT_OK;
 }
 
-static abut_status limit_surface(const abut_context *context, const abut_mesh *cage, const loop_mesh *m,
-                                 abut_surface **surface, abut_error *error) {
+static abut_status limit_surface(const abut_context *context, const loop_mesh *m, abut_surface **surface,
+                                 abut_error *error) {
     surface_builder b = {.context = context};
     loop_mesh fine = {0};
-    abut_status status = check_valences(m, cage, error);
+    abut_status status = ABUT_OK;
     int corner;
     for (int64_t t = 0; t < m->triangle_count && status == ABUT_OK; t++) {
         bool split = extraordinary_corners(m, t, &corner) > 1;
@@ -141,10 +142,17 @@ abut_status abut_surface_loop(const abut_context *context, const abut_mesh *cage
     if (o.refine < 0 || o.refine > 6)
         return fail(error, ABUT_INVALID, "%d refinements of the Loop cage; use 1 to 6, or 0 to let it choose",
                     o.refine);
+    if (cage->crease_line)
+        return fail_at(error, ABUT_UNSUPPORTED, cage->file, cage->crease_line,
+                       "a crease or corner tag; boundaries and creases of Loop surfaces are not supported: "
+                       "remove it for a smooth surface");
     abut_status status = loop_mesh_from_cage(context, cage, o.scale, &m, error);
     if (status != ABUT_OK) return status;
-    status = o.form == ABUT_LOOP_SMOOTH ? smooth_levels(context, &m, o.refine, surface, error)
-                                        : limit_surface(context, cage, &m, surface, error);
+    bool smooth = o.form == ABUT_LOOP_SMOOTH;
+    status = check_valences(&m, cage, smooth ? ABUT_SIDES_MOST : 512, error);
+    if (status == ABUT_OK)
+        status = smooth ? smooth_levels(context, &m, o.refine, surface, error)
+                        : limit_surface(context, &m, surface, error);
     loop_mesh_free(&m);
     return status;
 }

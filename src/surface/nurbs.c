@@ -94,10 +94,25 @@ static void bezier_net(const abut_nurbs *s, const point4 *net, int ku, int kv, v
     }
 }
 
+static abut_status check_net(const abut_nurbs *s, abut_error *error) {
+    for (int i = 0; i < s->count_u * s->count_v; i++) {
+        int row = i / s->count_u, column = i % s->count_u;
+        if (!vec3_is_finite(s->points[i]))
+            return fail(error, ABUT_INVALID, "control point %d of row %d is not finite; give numbers", column,
+                        row);
+        if (s->weights && (!(s->weights[i] > 0) || !isfinite(s->weights[i])))
+            return fail(error, ABUT_INVALID,
+                        "weight %d of row %d is %g; weights must be positive, or the surface has poles",
+                        column, row, s->weights[i]);
+    }
+    return ABUT_OK;
+}
+
 abut_status abut_surface_nurbs(const abut_context *context, const abut_nurbs *s, abut_surface **surface,
                                abut_error *error) {
     abut_status status = check_direction('u', s->degree_u, s->count_u, s->knots_u, error);
     if (status == ABUT_OK) status = check_direction('v', s->degree_v, s->count_v, s->knots_v, error);
+    if (status == ABUT_OK) status = check_net(s, error);
     if (status != ABUT_OK) return status;
     size_t count = (size_t)s->count_u * (size_t)s->count_v;
     int nu = spans_of(s->degree_u, s->count_u, s->knots_u, NULL),

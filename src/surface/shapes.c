@@ -15,11 +15,18 @@ static abut_status check_patch_count(int64_t count, abut_error *error) {
     return ABUT_OK;
 }
 
-/* Packs the builder and joins edges that are equal to 1e-9 of the size. */
+/* Packs the builder and joins edges that are equal to 1e-9 of the size, of which fourth powers must be
+ * numbers. */
 static abut_status finish_joined(surface_builder *b, abut_surface **surface, abut_error *error) {
     const abut_context *context = b->context;
     abut_surface *s = NULL;
     abut_status status = builder_finish(b, &s, error);
+    if (status == ABUT_OK && !(s->diagonal > 1e-50 && s->diagonal < 1e50))
+        status =
+            fail(error, ABUT_INVALID,
+                 "the corners of the patches span %g; give control points apart, and scale the surface to "
+                 "something between 1e-50 and 1e50",
+                 s->diagonal);
     if (status == ABUT_OK) status = surface_join_equal(context, s, 1e-9 * s->diagonal, error);
     if (status != ABUT_OK)
         abut_surface_free(context, s);

@@ -81,11 +81,7 @@ static void measure(const double *data, int n, const double (*nets)[TRIANGLE_NUM
 
 static abut_status add_s_patch(smoother *s, int64_t v, abut_error *error) {
     const loop_mesh *m = s->mesh;
-    int n = m->valence[v];
-    if (n > ABUT_SIDES_MOST)
-        return fail(error, ABUT_UNSUPPORTED,
-                    "vertex %lld has valence %d; an S-patch has at most %d sides: split the vertex",
-                    (long long)v, n, ABUT_SIDES_MOST);
+    int n = m->valence[v]; /* at most ABUT_SIDES_MOST */
     int32_t half[ABUT_SIDES_MOST];
     double nets[ABUT_SIDES_MOST][TRIANGLE_NUMBERS], corners[ABUT_SIDES_MOST][2], *data;
     half[0] = m->outgoing[v];

@@ -10,6 +10,7 @@
  *   build.c      the block of a surface and its builder
  *   evaluate.c   patch number -> kernel
  *   loop_mesh.c  subdivision; loop.c the limit surface; smooth.c with S-patches in its holes
+ *   regular.c    whether bodies can touch it
  *   atlas.c      transitions across edges and corners, walks
  *   mass.c       volume and inertia; bounds.c boxes and their tree; closest.c closest and support points
  *
