@@ -169,6 +169,7 @@ typedef struct live_island {
     int32_t first_hinge, hinge_count;
     int32_t points;
     bool awake, direct;
+    bool driven; /* a motor or a body that moves by itself keeps it awake */
     double lightest, heaviest;
 } live_island;
 

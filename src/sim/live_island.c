@@ -78,7 +78,7 @@ static void count_contacts(live *w) {
         if (!island) continue;
         island->contact_count++;
         island->points += c->count;
-        island->awake |= moves_by_itself(w, c->a) || moves_by_itself(w, c->b);
+        island->driven |= moves_by_itself(w, c->a) || moves_by_itself(w, c->b);
     }
     for (int i = 0; i < w->model->hinge_count; i++) {
         const hinge *h = &w->model->hinges[i].h;
@@ -86,8 +86,9 @@ static void count_contacts(live *w) {
         live_island *island = island_of(w, h->a, h->b);
         if (!island) continue;
         island->hinge_count++;
-        island->awake |= h->has_motor || moves_by_itself(w, h->a) || moves_by_itself(w, h->b);
+        island->driven |= h->has_motor || moves_by_itself(w, h->a) || moves_by_itself(w, h->b);
     }
+    for (int64_t i = 0; i < w->islands.count; i++) w->islands.data[i].awake |= w->islands.data[i].driven;
 }
 
 /* Lists of members, each island's together, in ascending order. */
@@ -192,11 +193,14 @@ bool live_islands(live *w) {
     return true;
 }
 
-/* Still: slower than the rest speed, and turning so slowly that no point of it is faster. */
+/* Still: slower than the rest speed, and turning so slowly that no point of it is faster; a body without a
+ * shape is as large as a ring of its inertia. */
 static bool is_still(const live *w, int body) {
     double limit = 4 * w->model->tolerance.rest_speed;
     twist v = w->motions[body].velocity;
+    const body_inertia *b = &w->body[body].inertia;
     double r = isfinite(w->radii[body]) ? w->radii[body] : w->size;
+    if (r == 0) r = sqrt((b->inertia.cx.x + b->inertia.cy.y + b->inertia.cz.z) / (2 * b->mass));
     return vec3_length2(v.linear) < limit * limit && vec3_length2(v.angular) * r * r < limit * limit;
 }
 
@@ -206,7 +210,7 @@ bool live_sleep(live *w) {
     if (!w->options.sleep || has_functions(w)) return true;
     for (int64_t k = 0; k < w->islands.count; k++) {
         live_island *s = &w->islands.data[k];
-        bool rests = s->awake && s->contact_count + s->hinge_count > 0;
+        bool rests = s->awake && !s->driven && s->contact_count + s->hinge_count > 0;
         for (int i = 0; i < s->body_count && rests; i++)
             rests = w->rests[w->island_bodies.data[s->first_body + i]].still >= STILL_SECONDS;
         for (int i = 0; i < s->body_count && rests; i++) {
