@@ -13,7 +13,7 @@
  * by choice live_substep.c   velocities, positions, and the order of all that on several workers
  *   live_direct*.c   small islands with hinges or unequal masses: exact complementarity problems
  *   live_hinge.c     hinge rows of an island
- *   live_impact.c    restitution by propagation
+ *   live_impact.c    restitution by propagation; live_impact_hinged.c: of bodies on hinges
  *   live_force.c     gravity, drag, springs, forces, kinematic bodies
  *   live_query.c     rays, points and moving shapes
  *   live_fast.c      bodies that moved where no contact awaited them
@@ -407,6 +407,7 @@ void live_prepare_batch(live *w, live_batch *batch);
 live_lane_point live_no_point(void);
 void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c);
 bool live_substeps(live *w);
+void live_set_back(spatial late, motion *m);
 void live_move_freely(const live *w, int body, motion *m); /* over a sub-step */
 void live_store(live *w);
 bool live_stop_fast(live *w);
@@ -437,6 +438,18 @@ live_kernels live_kernels_avx2(void);
 abut_status live_shapes_create(live *w, abut_error *error);
 void live_shapes_free(live *w);
 void live_impacts(live *w, int substep);
+/* The points of a contact in an impact, t after the start of the sub-step. */
+typedef struct live_blow {
+    const live_contact *c;
+    double t;
+    vec3 ra[MANIFOLD_POINTS], rb[MANIFOLD_POINTS]; /* from the centres of mass */
+    double target[MANIFOLD_POINTS];                /* how fast it is to leave, at least */
+    bool active[MANIFOLD_POINTS];
+    vec3 impulse; /* out: the sum, on A */
+} live_blow;
+const live_island *live_hinged_island(const live *w, const live_contact *c);
+abut_status live_collide_hinged(live *w, const live_island *island, live_blow *b, double mu,
+                                abut_error *error);
 int live_hinge_rows(live *w, int number, live_hinge_row out[LIVE_HINGE_ROWS]);
 bool live_find_hinges(live *w);
 void live_note_hinges(live *w, const live_hinge_row *rows, int64_t total);

@@ -44,7 +44,7 @@ void direct_add_row(direct *d, live_hinge_row r, int manifold_number, int part) 
 
 /* ---- the problem */
 
-static bool allocate(direct *d, arena *memory) {
+bool direct_allocate(direct *d, arena *memory) {
     size_t bodies = 2 * (size_t)d->island->body_count +
                     2 * (size_t)(d->island->contact_count + d->island->hinge_count) + 2;
     /* a manifold that is found anew may have more points than the step began with */
@@ -88,7 +88,7 @@ static void soften(const direct *d, const row_matrix *m) {
             if (m->column[k] == i) m->value[k] += d->row[i].give + 1e-10 * m->value[k];
 }
 
-static abut_status solve_rounds(direct *d, const row_matrix *m, abut_error *error) {
+abut_status direct_solve(direct *d, const row_matrix *m, abut_error *error) {
     abut_lcp problem = {.size = d->rows,
                         .row_start = m->start,
                         .column = m->column,
@@ -150,8 +150,7 @@ static void keep_impulses(direct *d) {
     live_note_hinges(d->w, d->row, d->rows);
 }
 
-/* The matrix of the rows, and their right side. */
-static abut_status assemble(direct *d, row_matrix *m, abut_error *error) {
+abut_status direct_assemble(direct *d, row_matrix *m, abut_error *error) {
     fill_b(d);
     abut_status status =
         row_assemble(d->plain, d->rows, d->motions, d->inertias, d->bodies, &d->w->scratch, m, error);
@@ -163,17 +162,17 @@ abut_status live_solve_direct(live *w, const live_island *island, abut_error *er
     arena_mark mark = arena_save(&w->scratch);
     direct d = {.w = w, .island = island};
     row_matrix m;
-    abut_status status = allocate(&d, &w->scratch) ? ABUT_OK : fail_memory(error);
+    abut_status status = direct_allocate(&d, &w->scratch) ? ABUT_OK : fail_memory(error);
     if (status == ABUT_OK) {
         direct_add_hinges(&d);
         for (int k = 0; k < island->contact_count; k++) direct_add_contact(&d, k);
-        status = assemble(&d, &m, error);
+        status = direct_assemble(&d, &m, error);
     }
-    if (status == ABUT_OK) status = solve_rounds(&d, &m, error);
+    if (status == ABUT_OK) status = direct_solve(&d, &m, error);
     for (int k = 0; k < CORRECTIONS && status == ABUT_OK && island->hinge_count > 0; k++) {
         direct_apply(&d);
         if (direct_miss_hinges(&d) <= CLOSED) break;
-        status = solve_rounds(&d, &m, error);
+        status = direct_solve(&d, &m, error);
     }
     if (status == ABUT_OK) {
         direct_apply(&d);
@@ -192,12 +191,12 @@ abut_status live_turn_hinged(live *w, const live_island *island, abut_error *err
     arena_mark mark = arena_save(&w->scratch);
     direct d = {.w = w, .island = island};
     row_matrix m;
-    abut_status status = allocate(&d, &w->scratch) ? ABUT_OK : fail_memory(error);
+    abut_status status = direct_allocate(&d, &w->scratch) ? ABUT_OK : fail_memory(error);
     if (status == ABUT_OK) {
         direct_add_rates(&d);
-        status = assemble(&d, &m, error);
+        status = direct_assemble(&d, &m, error);
     }
-    if (status == ABUT_OK) status = solve_rounds(&d, &m, error);
+    if (status == ABUT_OK) status = direct_solve(&d, &m, error);
     if (status == ABUT_OK) {
         direct_apply(&d);
         keep_velocities(&d);

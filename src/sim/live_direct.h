@@ -2,6 +2,7 @@
  *
  *   live_direct.c          the problem, its solution, and back
  *   live_direct_contact.c  rows of contacts and friction, the bounds of friction
+ *   live_impact_hinged.c   impacts between bodies that hang on hinges
  *   live_direct_hinge.c    rows of hinges, closed where the sub-step ends; velocities along them
  *
  *   bodies    numbered locally as they come: body_of[], motions[], inertias[], velocities[]
@@ -34,6 +35,10 @@ typedef struct direct {
 } direct;
 enum { FRICTION1 = 100, FRICTION2, TWIST, ROLL1, ROLL2 };
 
+bool direct_allocate(direct *d, arena *memory);
+/* The matrix of the rows and their right side; and the solution. */
+abut_status direct_assemble(direct *d, row_matrix *m, abut_error *error);
+abut_status direct_solve(direct *d, const row_matrix *m, abut_error *error);
 void direct_add_row(direct *d, live_hinge_row r, int manifold_number, int part);
 void direct_apply(direct *d); /* the velocities after the impulses z, into the motions */
 
@@ -42,6 +47,7 @@ void direct_keep_contact(const direct *d, int i); /* the impulse of one row */
 bool direct_update_bounds(direct *d);             /* true when a bound changed by more than it may */
 
 void direct_add_hinges(direct *d);
+void direct_add_held(direct *d);      /* those that keep their velocity through an impact */
 void direct_add_rates(direct *d);     /* those rows of hinges that want a velocity */
 double direct_miss_hinges(direct *d); /* see live_direct_hinge.c */
 

@@ -45,6 +45,36 @@ void direct_add_rates(direct *d) {
     }
 }
 
+static double rate_of(const live *w, const row *r) {
+    double rate = 0;
+    for (int k = 0; k < 2; k++) {
+        int body = k ? r->b : r->a;
+        if (body < 0) continue;
+        const live_velocity *v = &w->velocities[body + 1];
+        rate += spatial_dot(k ? r->jb : r->ja, (spatial){live_vec3(v->v), live_vec3(v->w)});
+    }
+    return rate;
+}
+
+/* What an impact leaves as it is: velocities along the rows of hinges, which are equations.  A limit that is
+ * reached gives no further; motors and springs are finite forces and take no part. */
+void direct_add_held(direct *d) {
+    live *w = d->w;
+    live_hinge_row rows[LIVE_HINGE_ROWS];
+    for (int k = 0; k < d->island->hinge_count; k++) {
+        int number = w->island_hinges.data[d->island->first_hinge + k];
+        int count = live_hinge_rows(w, number, rows);
+        for (int i = 0; i < count; i++) {
+            live_hinge_row *r = &rows[i];
+            if (r->give > 0 || r->is_motor || (r->side != 0 && r->r.error > 0)) continue;
+            double rate = rate_of(w, &r->r);
+            r->bias = r->side == 0 || rate < 0 ? -rate : 0;
+            r->impulse = 0;
+            direct_add_row(d, *r, -1, i);
+        }
+    }
+}
+
 /* Of the hinge whose first row is `first`. */
 static double miss_hinge(direct *d, int first) {
     const live *w = d->w;
@@ -69,6 +99,7 @@ double direct_miss_hinges(direct *d) {
     for (int i = 0; i < d->bodies; i++) {
         d->after[i] = d->motions[i];
         live_move_freely(d->w, d->body_of[i], &d->after[i]);
+        live_set_back(d->w->late[d->body_of[i] + 1], &d->after[i]);
     }
     for (int i = 0; i < d->rows && d->manifold_of[i] < 0; i++)
         if (d->part_of[i] == 0) most = fmax(most, miss_hinge(d, i));

@@ -148,49 +148,67 @@ static live_contact at_hand(live *w, const live_contact *c) {
     return now;
 }
 
-/* All points of one contact at once: u+ >= e |u-| where it approached, by sweeps.  The bodies meet after the
- * time t, with the speed that forces of the closing acceleration a have given them until then; and because
- * those act on them afterwards for all of the sub-step, what they do in t is added to the speed of leaving:
- *     u+ = e (|u-| + a t) + a t */
+/* The points of a contact that would meet within the sub-step, and how fast each is to leave.  The bodies
+ * meet after the time t, with the speed that forces of the closing acceleration a have given them until then;
+ * and because those act on them afterwards for all of the sub-step, what they do in t is added to the speed
+ * of leaving: u+ = e (|u-| + a t) + a t */
+static live_blow make_blow(const live *w, const live_contact *c, double restitution) {
+    live_blow b = {.c = c, .t = time_to_touch(w, c)};
+    double gained = fmax(closing_force(w, c), 0) * b.t;
+    for (int i = 0; i < c->count; i++) {
+        const live_point *p = &c->points[i];
+        b.ra[i] = arm(w, c, p, true), b.rb[i] = arm(w, c, p, false);
+        double u = vec3_dot(c->normal, approach(w, c, b.ra[i], b.rb[i]));
+        b.active[i] = u < 0 && gap_now(w, c, p) + u * w->h <= 1e-9 * w->size;
+        b.target[i] = -u > w->model->tolerance.rest_speed ? restitution * (gained - u) + gained : 0;
+    }
+    return b;
+}
+
+/* All points of a contact at once: u+ >= target, by sweeps; then friction. */
+static void strike_points(live *w, live_blow *b, double mu) {
+    const live_contact *c = b->c;
+    double total[MANIFOLD_POINTS] = {0};
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        double worst = 0;
+        for (int i = 0; i < c->count; i++) {
+            if (!b->active[i]) continue;
+            double u = vec3_dot(c->normal, approach(w, c, b->ra[i], b->rb[i]));
+            double k = mobility(w, c, b->ra[i], b->rb[i], c->normal);
+            double p = k > 0 ? fmax(total[i] + (b->target[i] - u) / k, 0) - total[i] : 0;
+            total[i] += p, worst = fmax(worst, fabs(p * k));
+            vec3 impulse = vec3_scale(c->normal, p);
+            strike(w, c->a + 1, b->ra[i], impulse), strike(w, c->b + 1, b->rb[i], vec3_neg(impulse));
+            b->impulse = vec3_add(b->impulse, impulse);
+        }
+        if (worst <= 1e-12 * (1 + fabs(b->target[0]))) break;
+    }
+    for (int i = 0; i < c->count; i++) {
+        if (!b->active[i]) continue;
+        vec3 f = friction_impulse(w, c, b->ra[i], b->rb[i], total[i], mu);
+        strike(w, c->a + 1, b->ra[i], f), strike(w, c->b + 1, b->rb[i], vec3_neg(f));
+        b->impulse = vec3_add(b->impulse, f);
+    }
+}
+
 static void collide(live *w, const live_contact *seen) {
     live_contact now = at_hand(w, seen);
     const live_contact *c = &now;
     const model_material *m = live_material(w, c->a, c->b);
-    double t = time_to_touch(w, c), gained = fmax(closing_force(w, c), 0) * t;
+    const live_island *hinged = live_hinged_island(w, c);
     spatial before[2] = {velocity(w, c->a + 1), velocity(w, c->b + 1)};
-    double target[MANIFOLD_POINTS], total[MANIFOLD_POINTS] = {0};
-    vec3 ra[MANIFOLD_POINTS], rb[MANIFOLD_POINTS], sum = vec3_zero();
-    bool active[MANIFOLD_POINTS];
-    for (int i = 0; i < c->count; i++) {
-        const live_point *p = &c->points[i];
-        ra[i] = arm(w, c, p, true), rb[i] = arm(w, c, p, false);
-        double u = vec3_dot(c->normal, approach(w, c, ra[i], rb[i]));
-        active[i] = u < 0 && gap_now(w, c, p) + u * w->h <= 1e-9 * w->size;
-        target[i] = -u > w->model->tolerance.rest_speed ? m->restitution * (gained - u) + gained : 0;
-    }
-    for (int sweep = 0; sweep < SWEEPS; sweep++) {
-        double worst = 0;
-        for (int i = 0; i < c->count; i++) {
-            if (!active[i]) continue;
-            double u = vec3_dot(c->normal, approach(w, c, ra[i], rb[i]));
-            double k = mobility(w, c, ra[i], rb[i], c->normal);
-            double p = k > 0 ? fmax(total[i] + (target[i] - u) / k, 0) - total[i] : 0;
-            total[i] += p, worst = fmax(worst, fabs(p * k));
-            vec3 impulse = vec3_scale(c->normal, p);
-            strike(w, c->a + 1, ra[i], impulse), strike(w, c->b + 1, rb[i], vec3_neg(impulse));
-            sum = vec3_add(sum, impulse);
-        }
-        if (worst <= 1e-12 * (1 + fabs(target[0]))) break;
+    live_blow b = make_blow(w, c, m->restitution);
+    if (hinged) {
+        abut_status status = live_collide_hinged(w, hinged, &b, m->friction.stick, &w->error);
+        if (status != ABUT_OK) w->status = status;
+    } else {
+        strike_points(w, &b, m->friction.stick);
+        take_back(w, c->a + 1, before[0], b.t), take_back(w, c->b + 1, before[1], b.t);
     }
     vec3 at = vec3_zero();
-    for (int i = 0; i < c->count; i++) {
-        at = vec3_axpy(at, 1.0 / c->count, vec3_add(w->motions[c->a].center, ra[i]));
-        vec3 f = active[i] ? friction_impulse(w, c, ra[i], rb[i], total[i], m->friction.stick) : vec3_zero();
-        strike(w, c->a + 1, ra[i], f), strike(w, c->b + 1, rb[i], vec3_neg(f));
-        sum = vec3_add(sum, f);
-    }
-    take_back(w, c->a + 1, before[0], t), take_back(w, c->b + 1, before[1], t);
-    note_impact(w, c, t, before, at, sum);
+    for (int i = 0; i < c->count; i++)
+        at = vec3_axpy(at, 1.0 / c->count, vec3_add(w->motions[c->a].center, b.ra[i]));
+    note_impact(w, c, b.t, before, at, b.impulse);
 }
 
 /* Contacts with restitution and points, for the step. */

@@ -109,15 +109,18 @@ void live_move_freely(const live *w, int body, motion *m) {
     turn_freely(&w->body[body].inertia, w->body[body].spherical, w->h, &m->rotation, &m->velocity.angular);
 }
 
-/* What an impact within the sub-step did too soon. */
+/* A motion without what an impact within the sub-step did too soon. */
+void live_set_back(spatial late, motion *m) {
+    vec3 u = vec3_scale(late.angular, 0.5);
+    m->rotation = quat_unit(quat_mul((quat){1, u.x, u.y, u.z}, m->rotation));
+    m->center = vec3_add(m->center, late.linear);
+}
+
 static void take_back(live *w, int slot) {
     spatial *late = &w->late[slot];
     if (vec3_length2(late->linear) == 0 && vec3_length2(late->angular) == 0) return;
-    motion *m = &w->motions[slot - 1];
-    vec3 u = vec3_scale(late->angular, 0.5);
-    m->rotation = quat_unit(quat_mul((quat){1, u.x, u.y, u.z}, m->rotation));
+    live_set_back(*late, &w->motions[slot - 1]);
     w->moved[slot].w += live_four(late->angular), w->moved[slot].v += live_four(late->linear);
-    m->center = vec3_add(m->center, late->linear);
     *late = (spatial){{0, 0, 0}, {0, 0, 0}};
 }
 

@@ -63,6 +63,21 @@ static void test_stack(void **state) {
     finish(&t);
 }
 
+/* A tower of forty boxes, each a little beside the one below, stands where it was put. */
+static void test_tower(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    add_floor(&t);
+    for (int i = 0; i < 40; i++)
+        add(&t, abut_shape_solid(t.box), 0.02 * (i * 7 % 5 - 2), 0.02 * (i * 3 % 5 - 2), i + 0.5);
+    start(&t);
+    steps(&t, 300);
+    for (int i = 0; i < 40; i++)
+        close_to(vec3_distance(abut_sim_motion(t.run, i + 1).center, t.bodies[i + 1].position), 0, 1e-6);
+    finish(&t);
+}
+
 /* 100 kg on nine boxes of 1 kg, by batches, for six steps: where its top is then. */
 static double top_after(int sweeps, bool nncg, int threads, uint64_t *hash) {
     trial t;
@@ -459,15 +474,25 @@ static void test_thrown_hard(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heavy_on_light), cmocka_unit_test(test_doubling_tower),
-        cmocka_unit_test(test_stack),          cmocka_unit_test(test_nncg),
-        cmocka_unit_test(test_slope),          cmocka_unit_test(test_rolling_resistance),
-        cmocka_unit_test(test_cradle),         cmocka_unit_test(test_nine_on_one),
-        cmocka_unit_test(test_free_body),      cmocka_unit_test(test_stick_and_slip),
-        cmocka_unit_test(test_slip_begins),    cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_any_mass),       cmocka_unit_test(test_momentum_of_batches),
-        cmocka_unit_test(test_sleep_and_wake), cmocka_unit_test(test_thrown_hard),
-        cmocka_unit_test(test_memory),         cmocka_unit_test(test_no_allocation),
+        cmocka_unit_test(test_heavy_on_light),
+        cmocka_unit_test(test_doubling_tower),
+        cmocka_unit_test(test_stack),
+        cmocka_unit_test(test_nncg),
+        cmocka_unit_test(test_tower),
+        cmocka_unit_test(test_slope),
+        cmocka_unit_test(test_rolling_resistance),
+        cmocka_unit_test(test_cradle),
+        cmocka_unit_test(test_nine_on_one),
+        cmocka_unit_test(test_free_body),
+        cmocka_unit_test(test_stick_and_slip),
+        cmocka_unit_test(test_slip_begins),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_any_mass),
+        cmocka_unit_test(test_momentum_of_batches),
+        cmocka_unit_test(test_sleep_and_wake),
+        cmocka_unit_test(test_thrown_hard),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_no_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

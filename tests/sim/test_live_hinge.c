@@ -45,6 +45,36 @@ static void test_pendulum(void **state) {
     finish(&t);
 }
 
+/* A ball that strikes a box on a pin, a distance r below it, without gravity.  Angular momentum about the pin
+ * and restitution:   I w = m r (v - v'),  w r - v' = e v,   so   w = (1 + e) m r v / (I + m r^2),  for a cube
+ * of a metre on a pin through its upper side  I = M (1/6 + 1/4).  Without friction: the side
+ * of the box leaves downwards too. */
+static void test_struck_pendulum(void **state) {
+    (void)state;
+    for (int k = 0; k < 24; k++) {
+        const double ratios[4] = {0.01, 0.5, 3, 100}, below[3] = {0.2, 0.6, 0.95};
+        double m = ratios[k % 4], r = below[k / 4 % 3], e = k < 12 ? 0.5 : 1, v = 3, mass = 1;
+        trial t;
+        begin(&t);
+        t.world.gravity = vec3_zero();
+        t.world.material.restitution = e;
+        t.world.material.friction = (abut_friction){0, 0, 0, 0};
+        add(&t, abut_shape_solid(t.box), 0, 0, 0)->mass = mass;
+        abut_body_def *ball = add(&t, abut_shape_sphere(0.1), -1, 0, 0.5 - r);
+        ball->mass = m, ball->velocity = vec3_make(v, 0, 0);
+        abut_hinge_def *h = add_hinge(&t, ABUT_HINGE_PIN, 0, -1);
+        h->at = vec3_make(0, 0, 0.5), h->axis = vec3_make(0, 1, 0);
+        start(&t);
+        double inertia = mass * (1.0 / 6 + 0.25), w = (1 + e) * m * r * v / (inertia + m * r * r);
+        while (t.events[ABUT_EVENT_IMPACT] == 0 && abut_sim_time(t.run) < 1) steps(&t, 1);
+        assert_int_equal(t.events[ABUT_EVENT_IMPACT], 1);
+        close_to(abut_sim_motion(t.run, 0).spin.y, -w, 2e-3 * w);
+        close_to(abut_sim_motion(t.run, 1).velocity.x, v - inertia * w / (m * r), 2e-3 * v);
+        if (!(open_by(&t, 0) < 1e-6)) fail_msg("%d: open by %g", k, open_by(&t, 0));
+        finish(&t);
+    }
+}
+
 /* Every kind of hinge between two boxes, one held by the ground, under gravity: in each of two seconds' steps
  * they are closed, to what the solution is taken no further for. */
 static void test_hinges(void **state) {
@@ -279,6 +309,7 @@ int main(void) {
         cmocka_unit_test(test_bead_on_slope),
         cmocka_unit_test(test_energy),
         cmocka_unit_test(test_driven_bodies_stay_awake),
+        cmocka_unit_test(test_struck_pendulum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
