@@ -134,12 +134,12 @@ static abut_surface *two_wells(double h) {
                                   {0, 0, 0, 1}};
     vec3 values[4][4], points[16];
     for (int j = 0; j < 4; j++)
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 3; i++) {
             double x = 1 - 2.0 * i / 3, y = 2.0 * j / 3 - 1; /* x runs backwards: the outside is below */
             values[j][i] = vec3_make(x, y, h * (-1.2 * x * y + x * x * y * y + 0.2 * (x * x + y * y)));
         }
     for (int j = 0; j < 4; j++)
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 3; i++) {
             vec3 sum = vec3_zero();
             for (int k = 0; k < 4; k++)
                 for (int l = 0; l < 4; l++) sum = vec3_axpy(sum, inverse[j][k] * inverse[i][l], values[k][l]);
