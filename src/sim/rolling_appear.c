@@ -125,7 +125,6 @@ abut_status rolling_appear(exact *x, rolling_placer *place, double start, double
             double most = allowed(x, held);
             if (known && !(held && p.gap < -fmax(most, epsilon))) continue;
             double until = p.gap < -most ? last_apart(x, place, &n, start, end, most) : end;
-            if (p.gap < -reach && until == end) continue; /* far sides, behind each other all the time */
             if (!*appeared || until < *reached) x->appeared = n, *reached = until;
             *appeared = x->has_appeared = true;
         }
