@@ -60,6 +60,19 @@ bool element_remember_tip(element *circle, const motion *mc, const element *wall
 /* Whether the deepest place has gone to the other side of the circle since it was remembered. */
 bool element_tip_turned(const element *circle, const motion *mc, const element *wall, const motion *mw);
 
+/* ---- slabs between elements (element_support.c) */
+
+/* Points, lines, circles and ellipsoids; a circle stands for its disc, a line with an offset for its mantle.
+ */
+bool element_is_convex(const element *e);
+/* The point of a convex element that is farthest in the direction n (unit, body axes). */
+vec3 element_farthest(const element *e, vec3 n);
+/* A vector from the closest point of the segment q to that of the segment p. */
+vec3 element_between(const vec3 p[2], const vec3 q[2]);
+/* A direction (axes of b, unit) across which a slab separates two convex elements, as wide as twenty
+ * rounds find; false where they find none. */
+bool element_direction(const element *a, const element *b, pose a_in_b, vec3 *n);
+
 /* Whether element_contact knows the two kinds. */
 bool element_pair_is_known(element_kind a, element_kind b);
 

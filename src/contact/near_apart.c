@@ -4,19 +4,6 @@
 
 static vec3 world(const motion *m, vec3 p) { return vec3_add(m->center, quat_rotate(m->rotation, p)); }
 
-static double clamp(double t) { return !(t > 0) ? 0 : t > 1 ? 1 : t; }
-
-/* A vector from the closest point of the segment q to that of the segment p: of the lines where they are
- * within, else of an end to the other. */
-static vec3 between(const vec3 p[2], const vec3 q[2]) {
-    vec3 u = vec3_sub(p[1], p[0]), v = vec3_sub(q[1], q[0]), w = vec3_sub(p[0], q[0]);
-    double a = vec3_dot(u, u), b = vec3_dot(u, v), c = vec3_dot(v, v), d = vec3_dot(u, w), e = vec3_dot(v, w);
-    double det = a * c - b * b, s = det > 1e-14 * a * c ? clamp((b * e - c * d) / det) : 0;
-    double t = clamp((b * s + e) / c);
-    s = clamp((b * t - d) / a);
-    return vec3_sub(vec3_axpy(w, s, u), vec3_scale(v, t));
-}
-
 static void ends_of(const element *e, const motion *m, vec3 ends[2]) {
     ends[0] = world(m, vec3_axpy(e->p, e->lo, e->d));
     ends[1] = world(m, vec3_axpy(e->p, e->hi, e->d));
@@ -28,7 +15,7 @@ static bool edges_apart(const near_pair *pair, const motion *ma, const motion *m
     vec3 p[2], q[2];
     ends_of(&pair->a, ma, p);
     ends_of(&pair->b, mb, q);
-    vec3 n = between(p, q);
+    vec3 n = element_between(p, q);
     double length = vec3_length(n);
     if (!(length > 0)) return false;
     n = vec3_scale(n, 1 / length);

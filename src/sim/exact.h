@@ -13,6 +13,8 @@
  *   exact_disc.c      the flat end of a cylinder
  *   exact_forces.c    accelerations at a state: wrenches, rows, contacts, the complementarity problem
  *   exact_search.c    placing bodies on the dense output, zeros of functions on it
+ *   exact_path.c      bounds of the motion in a step
+ *   exact_apart.c     near pairs that are proven to stay apart in a piece of it
  *   exact_gaps.c      the first gap that closes on the dense output of a step
  *   exact_events.c    the first event on it
  *   exact_impact.c    impacts and impulses without impact
@@ -54,6 +56,23 @@ typedef struct exact_pair {
     double straying;           /* m/s, in the step at work */
 } exact_pair;
 
+/* Bounds of the motion of a body in the step at work, s = 0 .. 1 over it (exact_path.h). */
+enum { PATH_ORDER = 4, PATH_PLACES = 4 };
+typedef struct exact_path {
+    double go[PATH_ORDER + 1];   /* largest k-th derivatives of its centre (k > 0), */
+    double turn[PATH_ORDER + 1]; /* of q x q* and of |q|^2, q its rotation, */
+    double spin[2];              /* and the first two of the rotation */
+    bool bounded;
+} exact_path;
+typedef struct path_point path_point; /* sim/exact_path.h */
+
+/* What is known of a near pair in a piece of a step (exact_apart.c). */
+typedef enum exact_proof {
+    PROOF_APART, /* it does not close */
+    PROOF_NEAR,  /* it may close once, or stays within a part of epsilon of closing: its gap tells */
+    PROOF_NONE   /* the piece is too long to tell */
+} exact_proof;
+
 /* A near pair of features, with its value at the start of the step. */
 typedef struct exact_near {
     near_pair pair;
@@ -67,11 +86,10 @@ typedef struct exact_near {
     int meeting;           /* its pair of bodies */
     double clear;          /* when it was collected: how far apart, m; 0: unknown, */
     double closing, bends; /* how fast it comes closer, m/s, and how fast that can grow, m/s^2 */
-    double fastest;        /* of the rates at both ends of the step at work, m/s */
-    int pieces;       /* in which the step at work is searched for zeros of the gap; 0: it cannot close */
-    double join_gap;  /* at which a pair that stays at zero counts as joined, */
-    bool join_beside; /* whether or not its features face each other then */
+    double join_gap;       /* at which a pair that stays at zero counts as joined, */
+    bool join_beside;      /* whether or not its features face each other then */
 } exact_near;
+typedef ARRAY(exact_near) exact_near_array;
 
 /* The beginning of slip at a place, for the step at work (exact_onset.c). */
 typedef struct exact_onset {
@@ -150,7 +168,11 @@ typedef struct exact {
     int pair_count;
     exact_pair *pairs;
     double *pair_speeds, *pair_spins; /* of the step at work */
-    double *placed_at;                /* of every body: where it stands on the dense output; NAN: elsewhere */
+    exact_path *paths;                /* of the step at work, */
+    path_point *path_points;          /* and PATH_PLACES places of every body on it */
+    unsigned path_next;
+    double proven;     /* to this time no gap closes unseen in the step at work */
+    double *placed_at; /* of every body: where it stands on the dense output; NAN: elsewhere */
     int hinge_count;
     int *hinges;          /* model hinges of the group */
     double *hinge_values; /* coordinates at the time last placed */
@@ -159,11 +181,12 @@ typedef struct exact {
     bool timed; /* something in the group is a function of time: it cannot rest */
     bool has_motor;
 
-    ARRAY(exact_near) nears;
-    double near_until;   /* the near pairs hold to this time */
-    double counted;      /* what the pairs of bodies moved is counted to this time */
-    exact_near appeared; /* the last place that appeared within a step (sim/rolling_appear.c): */
-    bool has_appeared;   /* a search may miss it */
+    exact_near_array nears;
+    exact_near_array spare_nears; /* where they are collected next time */
+    double near_until;            /* the near pairs hold to this time */
+    double counted;               /* what the pairs of bodies moved is counted to this time */
+    exact_near appeared;          /* the last place that appeared within a step (sim/rolling_appear.c): */
+    bool has_appeared;            /* a search may miss it */
     ARRAY(exact_touch) touches;
     ARRAY(group_contact) contacts; /* parallel to touches */
     ARRAY(exact_carried) carried;  /* since the last event */
@@ -377,7 +400,13 @@ bool exact_is_carried(const exact *x, const exact_near *n);
 /* ---- exact_search.c */
 abut_status exact_place_dense(exact *x, double time, abut_error *error);
 
-/* ---- exact_gaps.c, exact_events.c */
+/* ---- exact_path.c */
+void exact_bound_paths(exact *x); /* of the dense output as it is now */
+
+/* ---- exact_apart.c */
+exact_proof exact_prove(exact *x, const exact_near *n, double t0, double t1);
+
+/* ---- exact_gaps.c, exact_events.c: of [t0, t1], or of what is proven of it (x->proven) */
 exact_event exact_find_gap(exact *x, double t0, double t1); /* only gaps that close */
 exact_event exact_find_event(exact *x, double t0, double t1);
 

@@ -183,6 +183,7 @@ static void find_hinges(exact *x, double t0, double t1, exact_event *best) {
 
 exact_event exact_find_event(exact *x, double t0, double t1) {
     exact_event best = exact_find_gap(x, t0, t1);
+    t1 = x->proven;
     double end = fmin(t1, best.time);
     find_leaves(x, t0, end, &best);
     find_sticks(x, t0, fmin(end, best.time), &best);

@@ -2,7 +2,7 @@
  * with its own steps and events, on as many threads as there are.  Where a body leaves the box it was planned
  * with (an impact made it faster), its group stops at once, the frame is undone and planned with larger
  * boxes. */
-#include "sim/exact.h"
+#include "sim/exact_path.h"
 
 #include <stdatomic.h>
 
@@ -49,12 +49,14 @@ static bool allocate(exact *x, const exact_plan *p, int number) {
     x->pair_speeds = arena_alloc(x->arena, q, sizeof *x->pair_speeds);
     x->pair_spins = arena_alloc(x->arena, q, sizeof *x->pair_spins);
     x->placed_at = arena_alloc(x->arena, n, sizeof *x->placed_at);
+    x->paths = arena_alloc(x->arena, n, sizeof *x->paths);
+    x->path_points = arena_alloc(x->arena, n * PATH_PLACES, sizeof *x->path_points);
     x->y = arena_alloc(x->arena, y, sizeof *x->y);
     x->y_dense = arena_alloc(x->arena, y, sizeof *x->y_dense);
     return x->bodies && x->inertias && x->motions && x->wrenches && x->prescribed && x->accelerations &&
            x->hinges && x->hinge_values && x->springs && x->forces && x->rows && x->row_hinge &&
            x->row_states && x->multipliers && x->pairs && x->pair_speeds && x->pair_spins && x->placed_at &&
-           x->y && x->y_dense;
+           x->paths && x->path_points && x->y && x->y_dense;
 }
 
 /* Bodies, hinges, springs, forces and pairs of the group; immovable bodies come behind those that move. */
@@ -167,6 +169,7 @@ void exact_free(exact *x) {
     const abut_context *context = &x->run->context;
     for (int i = 0; i < x->count; i++) x->local_of[x->bodies[i]] = -1;
     array_free(context, &x->nears);
+    array_free(context, &x->spare_nears);
     array_free(context, &x->carried);
     array_free(context, &x->touches);
     array_free(context, &x->contacts);

@@ -8,7 +8,7 @@
  * each other only brackets (DESIGN, traps). */
 #include "sim/exact_search.h"
 
-enum { REFINE = 100, SUBDIVISIONS = 8, MOST_PIECES = 16 };
+enum { REFINE = 100, SUBDIVISIONS = 8, SMOOTH_PIECES = 16, PIECES = 32, ROUNDS = 16 };
 
 /* ---- the gap as a function of time */
 
@@ -130,23 +130,6 @@ static bool find_start(exact *x, int64_t item, const exact_sample *b, exact_samp
     return false;
 }
 
-/* In how many pieces the step is searched.  Where the normal swings (edges that pass through being parallel,
- * rims that cross an edge) values and rates at the ends say little of what is between: a piece for each
- * eighth of a radian.  Otherwise one, if the gap can get to zero by its values and rates at both ends, or
- * none.  The bodies are placed at the end, *gap is the gap there. */
-static int pieces_of(const exact *x, exact_near *n, double h, double *gap) {
-    contact_point p;
-    *gap = NAN;
-    if (!n->known) return MOST_PIECES;                      /* a rim that lies flat may come to lean */
-    if (!exact_near_at(x, n, &p, NULL)) return MOST_PIECES; /* parallel just then */
-    *gap = p.gap;
-    double swing = vec3_distance(n->normal, p.normal);
-    if (swing > 0.25) return (int)fmin(ceil(8 * swing), MOST_PIECES);
-    n->fastest = fmax(fabs(n->rate), fabs(exact_gap_rate(x, n->a, n->b, &p)));
-    double reach = n->fastest * h;
-    return n->gap <= 2 * reach || p.gap <= 2 * reach;
-}
-
 /* A pair that starts behind, beside its features (a capsule's axis, while its end touches) touches when they
  * come to face each other, if its gap has come back to zero by then. */
 static bool comes_back(exact *x, int64_t item, exact_sample a, exact_sample b, exact_sample *root) {
@@ -263,10 +246,32 @@ static void search_piece(exact *x, int64_t i, double t0, exact_sample a, exact_s
 
 /* ---- gaps of pairs that do not touch */
 
-/* A near pair that may close within the step, and when it does if its gap falls evenly. */
+/* In how many pieces a pair of smooth surfaces is searched: one for each eighth of a radian that its normal
+ * swings between the ends, otherwise one, if the gap can get to zero by its values and rates there, or none.
+ */
+static int smooth_pieces(exact *x, const exact_near *n, double t0, double end) {
+    contact_point p;
+    if (!n->known || exact_place_two(x, end, n->a, n->b, NULL) != ABUT_OK || !exact_near_at(x, n, &p, NULL))
+        return SMOOTH_PIECES;
+    double swing = vec3_distance(n->normal, p.normal);
+    if (swing > 0.25) return (int)fmin(ceil(8 * swing), SMOOTH_PIECES);
+    double reach = fmax(fabs(n->rate), fabs(exact_gap_rate(x, n->a, n->b, &p))) * (end - t0);
+    return n->gap <= 2 * reach || p.gap <= 2 * reach;
+}
+
+/* What the search of a pair knows: its gap where it stands, if it has one there. */
+typedef struct progress {
+    exact_sample at;
+    bool known;  /* it has */
+    bool looked; /* known was asked for that time */
+} progress;
+
+/* A near pair that may close within the step, when it does if its gap falls evenly, how far it is searched,
+ * and how long a piece is tried next. */
 typedef struct candidate {
     int64_t item;
-    double when;
+    double when, next;
+    progress done;
 } candidate;
 typedef struct candidates {
     candidate *items;
@@ -283,7 +288,7 @@ static bool wake(exact *x, double t0, double t1, candidates *out) {
         if (n->touching || exact_sleeps(x, n, t1)) continue;
         if (n->asleep && exact_place_two(x, t0, n->a, n->b, NULL) == ABUT_OK) exact_know_near(x, n, &p);
         n->asleep = false;
-        out->items[out->count++] = (candidate){i, INFINITY};
+        out->items[out->count++] = (candidate){.item = i};
     }
     return out->items != NULL;
 }
@@ -294,67 +299,109 @@ static int earlier(const void *user, const void *a, const void *b) {
     return (s > t) - (s < t);
 }
 
-/* Those that may close by their values at both ends; the first to close first, so that little of the step is
- * left to be searched for the others. */
+/* Those that are not proven to stay apart through the whole step; the first to close first, by their gaps at
+ * both ends, so that little of the step is left to be searched for the others. */
 static bool sort_candidates(exact *x, double t0, double t1, candidates *list) {
     int64_t count = 0;
-    if (exact_place_dense(x, t1, NULL) != ABUT_OK) return false;
-    for (int i = 0; i < x->count; i++) x->placed_at[i] = t1;
     for (int64_t k = 0; k < list->count; k++) {
         exact_near *n = &x->nears.data[list->items[k].item];
-        double gap;
-        n->pieces = pieces_of(x, n, t1 - t0, &gap);
-        if (n->pieces == 0) continue;
-        bool closes = n->gap > 0 && gap <= 0;
-        double when = closes ? t0 + (t1 - t0) * n->gap / (n->gap - gap) : INFINITY;
-        list->items[count++] = (candidate){list->items[k].item, when};
+        exact_sample end;
+        exact_proof proof = exact_prove(x, n, t0, t1);
+        if (proof == PROOF_APART) continue;
+        bool closes =
+            n->known && n->gap > 0 && exact_probe_gap(x, list->items[k].item, t1, &end) && end.g <= 0;
+        double when = closes ? t0 + (t1 - t0) * n->gap / (n->gap - end.g) : INFINITY;
+        list->items[count++] = (candidate){list->items[k].item,
+                                           when,
+                                           proof == PROOF_NONE ? (t1 - t0) / 2 : t1 - t0,
+                                           {{t0, n->gap, n->rate}, n->known, true}};
     }
     list->count = count;
     return sort_stable(&x->run->context, list->items, (size_t)count, sizeof *list->items, earlier, NULL);
 }
 
-/* The pieces that are left to be searched when the step ends earlier than they were told for. */
-static int pieces_left(exact *x, exact_near *n, double t0, double end) {
-    double gap;
-    if (exact_sleeps(x, n, end)) return 0;
-    if (n->pieces == 1) return n->gap <= 2 * n->fastest * (end - t0);
-    return exact_place_two(x, end, n->a, n->b, NULL) == ABUT_OK ? pieces_of(x, n, end - t0, &gap) : n->pieces;
+/* The gap of the pair from where the search stands to the time b. */
+static void look_at_piece(exact *x, int64_t i, double t0, double to, progress *p, exact_event *best) {
+    double deeper = -1e-3 * x->model->tolerance.touching;
+    exact_sample b;
+    if (!p->looked) p->known = exact_probe_gap(x, i, p->at.t, &p->at);
+    bool fine = exact_probe_gap(x, i, to, &b);
+    /* a place that is not found at this moment: the next piece begins where this one does */
+    if (!fine && p->known && smooth_is_pair(&x->nears.data[i].pair)) return;
+    if (fine && p->known) search_piece(x, i, t0, p->at, b, best);
+    /* a rim that lay flat has come to lean, and its deepest place is behind */
+    if (fine && !p->known && b.g <= deeper && faces_at(x, i, b.t))
+        consider_join(x, i, deeper, false, t0, b.t, best);
+    b.t = to;
+    *p = (progress){b, fine, true};
 }
 
-static void search_pair(exact *x, int64_t i, double t0, double end, exact_event *best) {
-    const exact_near *n = &x->nears.data[i];
+/* From piece to piece, each as long as its proof allows; the next one is tried with twice that.  Ends after
+ * PIECES of them; true when the pair is done. */
+static bool search_pair(exact *x, candidate *c, double t0, double end, exact_event *best) {
+    const exact_near *n = &x->nears.data[c->item];
     double before = best->time;
-    exact_sample a = {t0, n->gap, n->rate}, b;
-    bool known = n->known;
-    double deeper = -1e-3 * x->model->tolerance.touching;
-    for (int k = 1; k <= n->pieces && best->time == before; k++) {
-        bool fine = exact_probe_gap(x, i, k < n->pieces ? t0 + (end - t0) * k / n->pieces : end, &b);
-        /* a place that is not found at this moment: the next piece begins where this one does */
-        if (!fine && known && smooth_is_pair(&n->pair)) continue;
-        if (fine && known) search_piece(x, i, t0, a, b, best);
-        /* a rim that lay flat has come to lean, and its deepest place is behind */
-        if (fine && !known && b.g <= deeper && faces_at(x, i, b.t))
-            consider_join(x, i, deeper, false, t0, b.t, best);
-        a = b, known = fine;
+    for (int k = 0; k < PIECES && c->done.at.t < end && best->time == before; k++) {
+        double from = c->done.at.t, to = from + 1.01 * c->next < end ? from + c->next : end;
+        exact_proof proof = exact_prove(x, n, from, to);
+        if (proof == PROOF_NONE) {
+            c->next = (to - from) / 2;
+            continue;
+        }
+        if (proof == PROOF_NEAR)
+            look_at_piece(x, c->item, t0, to, &c->done, best);
+        else
+            c->done = (progress){.at.t = to};
+        c->next *= 2;
+    }
+    return c->done.at.t >= end || best->time != before;
+}
+
+/* Smooth surfaces have no slabs here: their gap is looked at sixteen times a step where its normal swings. */
+static void search_smooth(exact *x, int64_t i, double t0, double end, exact_event *best) {
+    const exact_near *n = &x->nears.data[i];
+    progress p = {{t0, n->gap, n->rate}, n->known, true};
+    double before = best->time;
+    int pieces = smooth_pieces(x, n, t0, end);
+    for (int k = 1; k <= pieces && best->time == before; k++)
+        look_at_piece(x, i, t0, k < pieces ? t0 + (end - t0) * k / pieces : end, &p, best);
+}
+
+/* All candidates in turn, a few pieces of each at a time: an event that one has ends the search of the
+ * others, which would go on beyond it into each other.  When the budget is used up the step ends where the
+ * proofs do.
+ */
+static void search_all(exact *x, double t0, double t1, candidates *list, exact_event *best) {
+    bool left = true;
+    for (int round = 0; round < ROUNDS && left; round++) {
+        left = false;
+        for (int64_t k = 0; k < list->count; k++) {
+            candidate *c = &list->items[k];
+            double end = fmin(t1, best->time);
+            bool smooth = smooth_is_pair(&x->nears.data[c->item].pair);
+            if (smooth && round == 0) search_smooth(x, c->item, t0, end, best);
+            if (!smooth && c->done.at.t < end) left |= !search_pair(x, c, t0, end, best);
+        }
+    }
+    for (int64_t k = 0; k < list->count && left; k++) {
+        const candidate *c = &list->items[k];
+        if (!smooth_is_pair(&x->nears.data[c->item].pair)) x->proven = fmin(x->proven, c->done.at.t);
     }
 }
 
 static void find_gaps(exact *x, double t0, double t1, exact_event *best) {
     arena_mark mark = arena_save(x->arena);
     candidates list;
-    if (wake(x, t0, t1, &list) && sort_candidates(x, t0, t1, &list))
-        for (int64_t k = 0; k < list.count; k++) {
-            exact_near *n = &x->nears.data[list.items[k].item];
-            double end = fmin(t1, best->time);
-            if (end < t1) n->pieces = pieces_left(x, n, t0, end);
-            search_pair(x, list.items[k].item, t0, end, best);
-        }
+    if (wake(x, t0, t1, &list) && sort_candidates(x, t0, t1, &list)) search_all(x, t0, t1, &list, best);
+    if (best->time > x->proven) *best = (exact_event){.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
     arena_restore(x->arena, mark);
 }
 
 exact_event exact_find_gap(exact *x, double t0, double t1) {
     exact_event best = {.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
     exact_forget_places(x);
+    exact_bound_paths(x);
+    x->proven = t1;
     find_gaps(x, t0, t1, &best);
     return best;
 }

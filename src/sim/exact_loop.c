@@ -123,7 +123,7 @@ static abut_status step(exact *x, abut_error *error) {
     if (status != ABUT_OK) return status;
     reached = rolling_within_known(x, start, exact_within_reach(x, start, reached));
     exact_event e = exact_find_event(x, start, reached);
-    if (e.kind != EXACT_NOTHING) reached = e.time;
+    reached = e.kind != EXACT_NOTHING ? e.time : x->proven;
     x->cut_short = e.kind != EXACT_NOTHING;
     status = exact_keep_segment(x, start, reached, error);
     if (status == ABUT_OK) status = exact_place_dense(x, reached, error);

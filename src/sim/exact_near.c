@@ -2,7 +2,8 @@
  *
  *   collected at t, for each pair of bodies with a reach (how far their surfaces can come towards each other)
  *   and a turn (how far they can rotate against each other) in the window; used for every step until the
- *   window ends or a pair has moved as far as its reach.
+ *   window ends.  A pair of bodies that has moved as far as its reach before (an impact made it faster) is
+ *   collected anew for the rest of the window, alone.
  *
  * The window is chosen by what it costs: many pairs in a long one, many collections in short ones.  It is
  * doubled or halved from collection to collection, turning round whenever the cost per second got worse. */
@@ -127,30 +128,57 @@ static bool keep(exact *x, exact_near *n, double reach, double h) {
            (exact_has_round_line(&n->pair) && is_beyond(x, n));
 }
 
-static abut_status collect(exact *x, double h, abut_error *error) {
+/* How much of the time h a pair of bodies can go on with what was collected for it: 1 when all of it. */
+static double part_of_pair(const exact_pair *p, double h, double speed, double spin) {
+    double part = 1, far = speed * h, round = spin * h, stray = p->straying * h;
+    if (p->moved + far > p->reach) part = fmin(part, fmax(p->reach - p->moved, 0) / far);
+    if (p->stray + stray > p->stray_limit) part = fmin(part, fmax(p->stray_limit - p->stray, 0) / stray);
+    if (p->turned + round > p->turn) part = fmin(part, fmax(p->turn - p->turned, 0) / round);
+    return part;
+}
+
+/* The near pairs of the i-th pair of bodies, for a window of h. */
+static bool collect_pair(exact *x, int i, double h, near_array *found) {
     const abut_context *context = &x->run->context;
+    exact_pair *p = &x->pairs[i];
     double epsilon = x->model->tolerance.touching;
+    double turn_a, turn_b, fall = acceleration_of(x, p->a, &turn_a) + acceleration_of(x, p->b, &turn_b);
+    p->reach = 1.2 * (relative_speed(x, p) * h + 0.5 * fall * h * h) + 8 * epsilon;
+    p->turn = 1.2 * (relative_spin(x, p) * h + 0.5 * (turn_a + turn_b) * h * h) + 1e-6;
+    p->moved = p->turned = 0;
+    /* what the accelerations change within h, for the whole of it; some of the speed for impacts */
+    exact_start_field(x, p, 1.2 * fall * h * h + 0.05 * relative_speed(x, p) * h + 8 * epsilon);
+    if (far_apart(x, p, p->reach)) return true;
+    p->reach = fmin(p->reach, smooth_reach_most(shape_of(x, p->a), shape_of(x, p->b)));
+    found->count = 0;
+    near_window window = exact_window(x, p, h);
+    bool fine = near_collect_window(context, shape_of(x, p->a), &x->motions[p->a], shape_of(x, p->b),
+                                    &x->motions[p->b], &window, found);
+    for (int64_t k = 0; k < found->count && fine; k++) {
+        exact_near n = {.pair = found->data[k], .a = p->a, .b = p->b, .meeting = i};
+        if (keep(x, &n, p->reach, h)) fine = array_push(context, &x->nears, n);
+    }
+    return fine;
+}
+
+/* Those of all pairs of bodies, or only of those for which what was collected does not last for h: one that
+ * an impact made faster. */
+static abut_status collect(exact *x, double h, bool all, abut_error *error) {
+    const abut_context *context = &x->run->context;
     near_array found = {0};
+    exact_near_array before = x->nears;
+    x->nears = x->spare_nears, x->spare_nears = before;
+    x->nears.count = 0, x->marked = false;
+    if (all) x->counted = x->time;
     bool fine = true;
-    x->nears.count = 0, x->marked = false, x->counted = x->time;
+    int64_t next = 0;
     for (int i = 0; i < x->pair_count && fine; i++) {
-        exact_pair *p = &x->pairs[i];
-        double turn_a, turn_b, fall = acceleration_of(x, p->a, &turn_a) + acceleration_of(x, p->b, &turn_b);
-        p->reach = 1.2 * (relative_speed(x, p) * h + 0.5 * fall * h * h) + 8 * epsilon;
-        p->turn = 1.2 * (relative_spin(x, p) * h + 0.5 * (turn_a + turn_b) * h * h) + 1e-6;
-        p->moved = p->turned = 0;
-        /* what the accelerations change within h, for the whole of it; some of the speed for impacts */
-        exact_start_field(x, p, 1.2 * fall * h * h + 0.05 * relative_speed(x, p) * h + 8 * epsilon);
-        if (far_apart(x, p, p->reach)) continue;
-        p->reach = fmin(p->reach, smooth_reach_most(shape_of(x, p->a), shape_of(x, p->b)));
-        found.count = 0;
-        near_window window = exact_window(x, p, h);
-        fine = near_collect_window(context, shape_of(x, p->a), &x->motions[p->a], shape_of(x, p->b),
-                                   &x->motions[p->b], &window, &found);
-        for (int64_t k = 0; k < found.count && fine; k++) {
-            exact_near n = {.pair = found.data[k], .a = p->a, .b = p->b, .meeting = i};
-            if (keep(x, &n, p->reach, h)) fine = array_push(context, &x->nears, n);
-        }
+        while (next < before.count && before.data[next].meeting < i) next++;
+        if (all || part_of_pair(&x->pairs[i], h, x->pair_speeds[i], x->pair_spins[i]) < 1)
+            fine = collect_pair(x, i, h, &found);
+        else
+            for (; next < before.count && before.data[next].meeting == i && fine; next++)
+                fine = array_push(context, &x->nears, before.data[next]);
     }
     array_free(context, &found);
     contact_point p;
@@ -176,17 +204,11 @@ static void adapt_window(exact *x, double h) {
 
 /* ---- the window */
 
-/* How much of the time h all pairs can go on with what was collected for them: 1 when all of it. */
-static double part_within(const exact *x, double h, const double *speeds, const double *spins) {
+/* How much of the time h all pairs can go on with what was collected for them. */
+static double part_within(const exact *x, double h) {
     double part = 1;
-    for (int i = 0; i < x->pair_count; i++) {
-        const exact_pair *p = &x->pairs[i];
-        double far = speeds[i] * h, round = spins[i] * h;
-        if (p->moved + far > p->reach) part = fmin(part, fmax(p->reach - p->moved, 0) / far);
-        double stray = p->straying * h;
-        if (p->stray + stray > p->stray_limit) part = fmin(part, fmax(p->stray_limit - p->stray, 0) / stray);
-        if (p->turned + round > p->turn) part = fmin(part, fmax(p->turn - p->turned, 0) / round);
-    }
+    for (int i = 0; i < x->pair_count; i++)
+        part = fmin(part, part_of_pair(&x->pairs[i], h, x->pair_speeds[i], x->pair_spins[i]));
     return part;
 }
 
@@ -202,21 +224,34 @@ static void measure(exact *x, bool with_old, double *speeds, double *spins) {
     }
 }
 
+/* Whether what was collected lasts for h for any pair of bodies; else a new window is as good as the old. */
+static bool any_lasts(const exact *x, double h) {
+    for (int i = 0; i < x->pair_count; i++)
+        if (part_of_pair(&x->pairs[i], h, x->pair_speeds[i], x->pair_spins[i]) == 1) return true;
+    return false;
+}
+
+/* A new window: at the most to the end of the frame. */
+static double window_of(const exact *x) {
+    double h = x->end - x->time;
+    bool shorter = x->pace.window != 0 && h > 1.1 * fabs(x->pace.window); /* no crumb is left */
+    return shorter ? fabs(x->pace.window) : h;
+}
+
 abut_status exact_look_around(exact *x, double *limit, abut_error *error) {
     double h = fmin(*limit, x->near_until - x->time);
     measure(x, false, x->pair_speeds, x->pair_spins);
-    if (x->near_until > x->time + x->model->tolerance.event &&
-        part_within(x, h, x->pair_speeds, x->pair_spins) == 1) {
+    bool over = !(x->near_until > x->time + x->model->tolerance.event);
+    if (!over && part_within(x, h) == 1) {
         *limit = h;
         return ABUT_OK;
     }
-    h = x->end - x->time;
-    if (x->pace.window != 0 && h > 1.1 * fabs(x->pace.window))
-        h = fabs(x->pace.window); /* no crumb is left */
-    abut_status status = collect(x, h, error);
-    h *= part_within(x, h, x->pair_speeds, x->pair_spins); /* smooth surfaces are seen so far only */
-    if (x->pace.window == 0) x->pace.window = h;
-    adapt_window(x, h);
+    over = over || !any_lasts(x, x->near_until - x->time);
+    h = over ? window_of(x) : x->near_until - x->time;
+    abut_status status = collect(x, h, over, error);
+    h *= part_within(x, h); /* smooth surfaces are seen so far only */
+    if (over && x->pace.window == 0) x->pace.window = h;
+    if (over) adapt_window(x, h);
     x->near_until = h < x->end - x->time ? x->time + h : x->end;
     *limit = fmin(*limit, h);
     return status;
@@ -224,9 +259,9 @@ abut_status exact_look_around(exact *x, double *limit, abut_error *error) {
 
 double exact_within_reach(exact *x, double start, double reached) {
     measure(x, true, x->pair_speeds, x->pair_spins);
-    double h = reached - start, part = part_within(x, h, x->pair_speeds, x->pair_spins);
+    double h = reached - start, part = part_within(x, h);
     if (part == 1) return reached;
-    x->near_until = start; /* collect again */
+    if (!any_lasts(x, h)) x->near_until = start; /* collect again */
     return start + part * h;
 }
 

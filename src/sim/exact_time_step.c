@@ -198,7 +198,10 @@ static abut_status try_path(exact *x, double start, double h, const exact_impuls
     exact_mark_touching(x, false);
     *reached = rolling_within_known(x, start, exact_within_reach(x, start, start + limit));
     *e = (exact_event){.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
-    if (x->cuts < GIVE_UP) *e = exact_find_gap(x, start, *reached);
+    if (x->cuts < GIVE_UP) {
+        *e = exact_find_gap(x, start, *reached);
+        *reached = x->proven;
+    }
     return exact_place(x, start, x->y, error);
 }
 
