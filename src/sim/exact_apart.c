@@ -29,6 +29,8 @@
 #define CLOSE 0.25
 /* A gap that is open by this part of epsilon is open: what is less counts as touching (exact_touch.c). */
 #define OPEN 1e-3
+/* How often in a step what lies beside a lasting contact is looked at where nothing can be proven. */
+enum { LOOKS = 16 };
 
 typedef struct piece {
     exact *x;
@@ -288,7 +290,6 @@ static double slab_along(const piece *w, vec3 n) {
  * plane turns with the contact (on a rim, on an ellipsoid, between edges) it is looked at LOOKS times a step.
  */
 static bool held_apart(const piece *w, double least) {
-    enum { LOOKS = 16 };
     const exact *x = w->x;
     motion at[2];
     middle_motions(w, at);
@@ -423,6 +424,15 @@ static exact_proof prove_round(const piece *w) {
     return least >= -CLOSE * w->epsilon ? PROOF_NEAR : PROOF_NONE;
 }
 
+/* A rim that lies flat on the plane that carries it: its axis stays where it is, however fast it spins, but
+ * the bounds here do not know that. */
+static bool lies_flat(const piece *w) {
+    const exact *x = w->x;
+    for (int64_t i = 0; i < x->contacts.count && exact_disc_is_rim(&w->n->pair); i++)
+        if (x->contacts.data[i].a == w->n->a && x->contacts.data[i].b == w->n->b) return true;
+    return false;
+}
+
 /* How far the points of the smaller body can move in the piece, as seen from the other. */
 static double moves(const piece *w) {
     double radius[2];
@@ -450,6 +460,7 @@ exact_proof exact_prove(exact *x, const exact_near *n, double t0, double t1) {
     if (proof != PROOF_NONE) return proof;
     if (a->kind <= ELEMENT_ELLIPSOID && b->kind <= ELEMENT_ELLIPSOID && held_apart(&w, -CLOSE * w.epsilon))
         return PROOF_NEAR;
+    if (w.l * LOOKS <= 1 && lies_flat(&w)) return PROOF_NEAR;
     bool short_enough = moves(&w) <= CLOSE * w.epsilon || t1 - t0 <= 1e-3 * x->model->tolerance.event;
     return short_enough ? PROOF_NEAR : PROOF_NONE;
 }
