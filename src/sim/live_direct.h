@@ -12,9 +12,12 @@
 
 #include "sim/live.h"
 
-/* How a manifold slides before the sub-step is solved: slip and spin, and what an impulse changes of them. */
+/* How a manifold slides before the sub-step is solved: slip and spin at its middle, and what an impulse
+ * changes of them; and for each point what friction does there per unit of its bound: force along t1 and t2,
+ * couple. */
 typedef struct slide {
     double slip, spin, slip_give, spin_give;
+    double along[MANIFOLD_POINTS], across[MANIFOLD_POINTS], turning[MANIFOLD_POINTS];
 } slide;
 
 typedef struct direct {

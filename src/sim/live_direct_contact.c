@@ -66,9 +66,34 @@ static double spin_give(const live *w, int body, vec3 n) {
 
 static slide slide_of(const live *w, const live_contact *c, double slip) {
     vec3 turn = vec3_sub(live_vec3(w->velocities[c->a + 1].w), live_vec3(w->velocities[c->b + 1].w));
-    return (slide){slip, fabs(vec3_dot(turn, c->normal)),
-                   (w->masses[c->a + 1].inverse + w->masses[c->b + 1].inverse) / w->unit,
-                   spin_give(w, c->a, c->normal) + spin_give(w, c->b, c->normal)};
+    return (slide){.slip = slip,
+                   .spin = fabs(vec3_dot(turn, c->normal)),
+                   .slip_give = (w->masses[c->a + 1].inverse + w->masses[c->b + 1].inverse) / w->unit,
+                   .spin_give = spin_give(w, c->a, c->normal) + spin_give(w, c->b, c->normal)};
+}
+
+static double sliding_coefficient(const live *w, const live_contact *c) {
+    const abut_friction *f = &live_material(w, c->a, c->b)->friction;
+    return c->flags & (LIVE_SLIPS | LIVE_TOLD_SLIP) ? f->slide : f->stick;
+}
+
+/* While a face slides and spins each of its points rubs against its own motion v (Contensou):
+ *     f = - mu p v / |v|
+ * Below the speed that friction stops within the sub-step a point may stick, and f grows with v. */
+static void note_rubbing(const live *w, const live_contact *c, vec3 middle, vec3 t1, slide *s) {
+    vec3 t2 = vec3_cross(c->normal, t1), ca = w->motions[c->a].center, cb = w->motions[c->b].center;
+    double pressure = 0;
+    for (int i = 0; i < c->count; i++) pressure += c->points[i].normal;
+    double slow = sliding_coefficient(w, c) * pressure * s->slip_give;
+    for (int i = 0; i < c->count; i++) {
+        vec3 at = middle_of(w, c, &c->points[i]);
+        vec3 v = slip_of(w, c, vec3_sub(at, ca), vec3_sub(at, cb));
+        double speed = fmax(vec3_length(v), slow);
+        if (!(speed > 0)) continue;
+        v = vec3_scale(v, -1 / speed);
+        s->along[i] = vec3_dot(t1, v), s->across[i] = vec3_dot(t2, v);
+        s->turning[i] = vec3_triple(c->normal, vec3_sub(at, middle), v);
+    }
 }
 
 void direct_add_contact(direct *d, int entry) {
@@ -89,22 +114,11 @@ void direct_add_contact(direct *d, int entry) {
     double speed = vec3_length(slip);
     vec3 t1 = speed > 1e-6 * w->size ? vec3_scale(slip, 1 / speed) : vec3_orthogonal(c->normal);
     d->slides[entry] = slide_of(w, c, speed);
+    note_rubbing(w, c, middle, t1, &d->slides[entry]);
     add_friction(d, c, entry, ra, rb, t1);
 }
 
 /* ---- bounds of friction from normal impulses */
-
-/* While a face slides and spins, each of its points rubs against its own motion, and neither the force F nor
- * the couple T is whole (Contensou).  On the ellipsoid (f / F)^2 + (t / T)^2 = 1 the work of friction is
- * largest at f = F (F u) / D,   t = T (T w) / D,   D^2 = (F u)^2 + (T w)^2 for the slip u and the spin w.
- * What friction can stop within the sub-step does not slide. */
-static void share_sliding(const slide *s, double *force, double *couple) {
-    double f = *force, t = *couple;
-    if (s->slip <= f * s->slip_give && s->spin <= t * s->spin_give) return;
-    double d = sqrt(f * s->slip * f * s->slip + t * s->spin * t * s->spin);
-    if (!(d > 0)) return;
-    *force = f * (f * s->slip / d), *couple = t * (t * s->spin / d);
-}
 
 static live_contact *contact_of(const direct *d, int i) {
     const live *w = d->w;
@@ -121,29 +135,51 @@ static double lever(const direct *d, int i) {
     return vec3_distance(at, middle);
 }
 
+/* What the points of a manifold bear, and what their friction can do together: held, and while they slide. */
+typedef struct burden {
+    double pressure, couple, along, across, turning;
+} burden;
+
+static void bear(const direct *d, int i, burden *b) {
+    const slide *s = &d->slides[d->manifold_of[i]];
+    int point = d->part_of[i];
+    double p = d->z[i];
+    if (point == 0) *b = (burden){0};
+    b->pressure += p, b->couple += p * lever(d, i);
+    b->along += p * s->along[point], b->across += p * s->across[point], b->turning += p * s->turning[point];
+}
+
+/* The bounds of a row of friction.  What friction can stop within the sub-step does not slide.  While it
+ * slides, force and couple have the bounds of their sums; the force across the slip is what it is. */
+static void bounds_of(const direct *d, int i, const burden *b, double *lo, double *hi) {
+    const live_contact *c = contact_of(d, i);
+    const abut_friction *f = &live_material(d->w, c->a, c->b)->friction;
+    const slide *s = &d->slides[d->manifold_of[i]];
+    double mu = sliding_coefficient(d->w, c), force = mu * b->pressure, couple = mu * b->couple, middle = 0;
+    bool slides = couple > 0 && (s->slip > force * s->slip_give || s->spin > couple * s->spin_give);
+    if (slides) couple = mu * fabs(b->turning);
+    if (slides && d->part_of[i] == FRICTION1) force = mu * fabs(b->along);
+    if (slides && d->part_of[i] == FRICTION2) middle = mu * b->across, force *= 1e-9;
+    double limit = d->part_of[i] == TWIST   ? couple + f->spinning * b->pressure
+                   : d->part_of[i] >= ROLL1 ? f->rolling * b->pressure
+                                            : force;
+    *lo = middle - limit, *hi = middle + limit;
+}
+
 /* True when a bound changed by more than it may. */
 bool direct_update_bounds(direct *d) {
-    const live *w = d->w;
-    double pressure = 0, couple = 0;
+    burden b = {0};
     bool changed = false;
     for (int i = 0; i < d->rows; i++) {
         if (d->manifold_of[i] < 0) continue;
         if (d->part_of[i] < FRICTION1) {
-            if (d->part_of[i] == 0) pressure = couple = 0;
-            pressure += d->z[i];
-            couple += d->z[i] * lever(d, i);
+            bear(d, i, &b);
             continue;
         }
-        const live_contact *c = contact_of(d, i);
-        const abut_friction *f = &live_material(w, c->a, c->b)->friction;
-        double mu = c->flags & (LIVE_SLIPS | LIVE_TOLD_SLIP) ? f->slide : f->stick;
-        double force = mu * pressure, turning = mu * couple;
-        if (turning > 0) share_sliding(&d->slides[d->manifold_of[i]], &force, &turning);
-        double limit = d->part_of[i] == TWIST   ? turning + f->spinning * pressure
-                       : d->part_of[i] >= ROLL1 ? f->rolling * pressure
-                                                : force;
-        changed |= fabs(limit - d->hi[i]) > 1e-9 * (limit + fabs(d->hi[i]));
-        d->lo[i] = -limit, d->hi[i] = limit;
+        double lo, hi;
+        bounds_of(d, i, &b, &lo, &hi);
+        changed |= fabs(hi - d->hi[i]) > 1e-9 * (fabs(hi) + fabs(d->hi[i]));
+        d->lo[i] = lo, d->hi[i] = hi;
     }
     return changed;
 }

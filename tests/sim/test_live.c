@@ -78,6 +78,40 @@ static void test_tower(void **state) {
     finish(&t);
 }
 
+/* Boxes that slide and spin come to rest where the exact clock, whose corners each rub against their own
+ * motion, has them: the way, the turn, and aside (where the friction tips the box its corners bear
+ * unequally). */
+static void test_slide_and_spin(void **state) {
+    (void)state;
+    const double cases[4][5] = {
+        {2, 10, 0.3, 1, 0.5}, {2, 2, 0.3, 0.4, 0.2}, {1, 20, 0.2, 0.4, 0.2}, {2, 10, 0.3, 1, 0.1}};
+    for (int k = 0; k < 4; k++) {
+        abut_motion end[2];
+        for (int live = 0; live < 2; live++) {
+            trial t;
+            begin(&t);
+            abut_solid *solid = NULL;
+            double v = cases[k][0], w = cases[k][1], mu = cases[k][2], side = cases[k][3], high = cases[k][4];
+            assert_int_equal(abut_solid_box(NULL, side, side, high, &solid, NULL), ABUT_OK);
+            t.world.mode = live ? ABUT_LIVE : ABUT_EXACT;
+            t.world.material.friction = (abut_friction){mu, mu, 0, 0};
+            add_floor(&t);
+            abut_body_def *b = add(&t, abut_shape_solid(solid), 0, 0, high / 2);
+            b->velocity.x = v, b->spin.z = w;
+            start(&t);
+            steps(&t, 100);
+            end[live] = abut_sim_motion(t.run, 1);
+            finish(&t);
+            abut_solid_free(NULL, solid);
+        }
+        vec3 off = vec3_sub(end[1].center, end[0].center);
+        close_to(off.x, 0, 0.01 * end[0].center.x), close_to(off.y, 0, 2e-3);
+        double turn =
+            2 * (atan2(end[1].rotation.z, end[1].rotation.w) - atan2(end[0].rotation.z, end[0].rotation.w));
+        close_to(sin(turn / 2), 0, 0.03); /* of 0.5 to 10 radians */
+    }
+}
+
 /* 100 kg on nine boxes of 1 kg, by batches, for six steps: where its top is then. */
 static double top_after(int sweeps, bool nncg, int threads, uint64_t *hash) {
     trial t;
@@ -474,25 +508,16 @@ static void test_thrown_hard(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heavy_on_light),
-        cmocka_unit_test(test_doubling_tower),
-        cmocka_unit_test(test_stack),
-        cmocka_unit_test(test_nncg),
-        cmocka_unit_test(test_tower),
-        cmocka_unit_test(test_slope),
-        cmocka_unit_test(test_rolling_resistance),
-        cmocka_unit_test(test_cradle),
-        cmocka_unit_test(test_nine_on_one),
-        cmocka_unit_test(test_free_body),
-        cmocka_unit_test(test_stick_and_slip),
-        cmocka_unit_test(test_slip_begins),
-        cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_any_mass),
-        cmocka_unit_test(test_momentum_of_batches),
-        cmocka_unit_test(test_sleep_and_wake),
-        cmocka_unit_test(test_thrown_hard),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_no_allocation),
+        cmocka_unit_test(test_heavy_on_light), cmocka_unit_test(test_doubling_tower),
+        cmocka_unit_test(test_stack),          cmocka_unit_test(test_nncg),
+        cmocka_unit_test(test_tower),          cmocka_unit_test(test_slide_and_spin),
+        cmocka_unit_test(test_slope),          cmocka_unit_test(test_rolling_resistance),
+        cmocka_unit_test(test_cradle),         cmocka_unit_test(test_nine_on_one),
+        cmocka_unit_test(test_free_body),      cmocka_unit_test(test_stick_and_slip),
+        cmocka_unit_test(test_slip_begins),    cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_any_mass),       cmocka_unit_test(test_momentum_of_batches),
+        cmocka_unit_test(test_sleep_and_wake), cmocka_unit_test(test_thrown_hard),
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_no_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
