@@ -5,7 +5,8 @@
  *
  * A pair that has contacts was kept apart by the solver at their points; where the two moved farther against
  * each other than points are believed, other features may have met: there they are put back to where they
- * overlap no deeper than the points know. */
+ * overlap little deeper than where the step began.  What the points know now is no measure of it: those that
+ * are found anew within the step are as deep as the bodies are by then. */
 #include "contact/cast.h"
 #include "sim/live.h"
 
@@ -29,8 +30,8 @@ static cast_sweep sweep_of(const live *w, int body) {
                         center};
 }
 
-/* The contacts of a pair in this step: the first of them, or NULL. */
-static const live_contact *contacts_of(const live *w, int a, int b, int64_t *count) {
+/* Whether a pair has contacts in this step. */
+static bool has_contacts(const live *w, int a, int b) {
     int64_t low = 0, high = w->contacts.count;
     while (low < high) {
         int64_t middle = (low + high) / 2;
@@ -40,11 +41,7 @@ static const live_contact *contacts_of(const live *w, int a, int b, int64_t *cou
         else
             high = middle;
     }
-    *count = 0;
-    if (low == w->contacts.count) return NULL;
-    const live_contact *first = &w->contacts.data[low];
-    while (low + *count < w->contacts.count && first[*count].a == a && first[*count].b == b) ++*count;
-    return *count ? first : NULL;
+    return low < w->contacts.count && w->contacts.data[low].a == a && w->contacts.data[low].b == b;
 }
 
 /* Whether the balls about two bodies meet where they are now. */
@@ -86,28 +83,20 @@ static bool went_far(const live *w, int a, int b) {
     return way > (w->body[a].alone && w->body[b].alone ? 0.25 * w->size : w->reach);
 }
 
-/* The deepest overlap that the contacts know of, where the step began or now. */
-static double known_gap(const live *w, const live_contact *c, int64_t count) {
-    double least = 0;
-    for (int64_t k = 0; k < count; k++)
-        for (int i = 0; i < c[k].count; i++) {
-            const live_point *p = &c[k].points[i];
-            least = fmin(least, fmin(p->gap, p->gap + live_moved_gap(w, &c[k], p)));
-        }
-    return least;
-}
-
 /* The first touch; of several at once that with the lowest number, in whatever order the tree gives them. */
 static void note(sweeper *s, double t, int other) {
     if (t < s->first || (t == s->first && other < s->other)) s->first = t, s->other = other;
 }
 
-/* The last time at which the pair overlaps no deeper than its contacts know, by bisection. */
-static void put_back(sweeper *s, int other, const live_contact *c, int64_t count) {
+/* The last time at which the pair overlaps little deeper than where the step began, by bisection. */
+static void put_back(sweeper *s, int other) {
     const live *w = s->w;
-    double allowed = known_gap(w, c, count) - 0.5 * w->reach, low = 0, high = 1;
-    if (least_gap(w, s->body, live_pose(w, s->body), other, live_pose(w, other)) >= allowed) return;
     cast_sweep theirs = sweep_of(w, other);
+    double now = least_gap(w, s->body, live_pose(w, s->body), other, live_pose(w, other));
+    if (now >= -0.5 * w->reach) return;
+    double began = least_gap(w, s->body, s->sweep.from, other, theirs.from);
+    double allowed = fmin(began, 0) - 0.5 * w->reach, low = 0, high = 1;
+    if (now >= allowed) return;
     for (int i = 0; i < HALVINGS; i++) {
         double t = (low + high) / 2;
         pose at = cast_sweep_pose(&s->sweep, t), there = cast_sweep_pose(&theirs, t);
@@ -122,10 +111,8 @@ static bool visit(void *user, int32_t other) {
     int a = s->body < other ? s->body : other, b = s->body < other ? other : s->body;
     if (other == s->body || (!s->far && !may_overlap(w, a, b))) return true;
     if (w->shape_of[other] < 0 || !live_may_touch(w, a, b)) return true;
-    int64_t count;
-    const live_contact *known = contacts_of(w, a, b, &count);
-    if (known) {
-        if (went_far(w, a, b)) put_back(s, other, known, count);
+    if (has_contacts(w, a, b)) {
+        if (went_far(w, a, b)) put_back(s, other);
         return true;
     }
     if (!s->far && !overlaps_now(s, other)) return true;
@@ -202,12 +189,20 @@ static bool list_around(live *w) {
     return true;
 }
 
+static double way_of(const live *w, int body) { return vec3_length(live_vec3(w->moved[body + 1].v)); }
+
 static bool goes_far(const live *w, int body) {
-    double moved = vec3_length(live_vec3(w->moved[body + 1].v));
-    return moved > fmax(0.25 * w->size, 0.5 * w->body[body].core);
+    return way_of(w, body) > fmax(0.25 * w->size, 0.5 * w->body[body].core);
 }
 
-/* Notes who looks for others in its way: what went far, or is astray by more than boxes allow for. */
+/* Whether it went half as far as points of any pair are believed (live_narrow.c): of two that went farther
+ * against each other one did. */
+static bool goes_half(const live *w, int body) {
+    return way_of(w, body) + turned_by(w, body) > 0.125 * w->size;
+}
+
+/* Notes who looks for others in its way: what went half as far as is foreseen, or is astray by more than
+ * boxes allow for. */
 static bool find_seekers(live *w, bool *any) {
     bool left = false;
     w->strayed = 0, *any = false;
@@ -217,7 +212,7 @@ static bool find_seekers(live *w, bool *any) {
         w->strayed = fmax(w->strayed, vec3_length(live_vec3(w->moved[i + 1].v)) + turned_by(w, i));
         if (!w->movable[i + 1] || w->shape_of[i] < 0) continue;
         bool astray = astray_of(w, i) > 0.5 * w->reach;
-        w->seeks[i] = astray || goes_far(w, i), w->roams[i] = astray && leaves_box(w, i);
+        w->seeks[i] = astray || goes_half(w, i), w->roams[i] = astray && leaves_box(w, i);
         *any |= w->seeks[i], left |= w->roams[i];
     }
     return !left || live_update_near(w);
