@@ -101,8 +101,10 @@ static bool stays(const exact *x, const exact_strike *s, double left, exact_near
     *near = i < 0 ? near_of(x, s) : NULL;
     if (i < 0 && !*near) return false;
     contact_point p;
-    if (*near && !exact_near_at(x, *near, &p, NULL)) return false;
-    double gap = i < 0 ? p.gap : 0,
+    bool
+        faces; /* features that a time step took past each other do not, and are no place of blows any more */
+    if (*near && (!exact_near_at(x, *near, &p, &faces) || !faces)) return false;
+    double gap = i < 0 ? fabs(p.gap) : 0,
            rate = exact_gap_rate(x, s->a, s->b, i < 0 ? &p : &x->contacts.data[i].point);
     return gap + fabs(rate) * left <= 0.5 * x->model->tolerance.touching;
 }
