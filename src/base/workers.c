@@ -1,5 +1,6 @@
 /* A pool of worker threads.  One job at a time: a count, a task, and an index that the threads draw from.
- * Which thread runs which index is open; tasks write only to places that belong to their index, so the
+ * The caller runs the first, so that what it has in its cache from one job to the next stays there; which
+ * thread runs which other index is open.  Tasks write only to places that belong to their index, so the
  * result is the same for any number of threads.
  *
  * A job is open while its caller draws.  The caller waits only for the workers that have entered it: one that
@@ -133,10 +134,11 @@ static void workers_run(void *user, int count, abut_task *task, void *argument) 
         return;
     }
     workers->task = task, workers->argument = argument, workers->count = count;
-    atomic_store(&workers->next, 0);
+    atomic_store(&workers->next, 1);
     atomic_store(&workers->gate, 0);
     atomic_fetch_add(&workers->generation, 1);
     wake(workers);
+    task(argument, 0);
     draw_and_run(workers);
     close_gate(workers);
     atomic_store(&workers->running, false);

@@ -3,7 +3,7 @@
 
 #define SHORTEST 0.01 /* of a step */
 
-enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 4 };
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 5 };
 
 abut_live_options abut_default_live_options(void) {
     return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 1e-4};
@@ -47,7 +47,7 @@ static double mass_unit(const abut_model *m) {
 static bool allocate_slots(live *w) {
     size_t n = (size_t)w->slots, h = (size_t)w->model->hinge_count;
     arena *m = &w->memory;
-    w->slot_block = arena_alloc(m, 6 * n * sizeof(live_velocity) + 64, 1);
+    w->slot_block = arena_alloc(m, 5 * n * sizeof(live_velocity) + 64, 1);
     w->body = arena_alloc(m, n, sizeof *w->body);
     w->colliders = arena_alloc(m, n, sizeof *w->colliders);
     w->shape_of = arena_alloc(m, n, sizeof *w->shape_of);
@@ -86,7 +86,7 @@ static bool allocate_slots(live *w) {
                 w->used && w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
-    w->moved = w->velocities + n, w->warmth = w->moved + n, w->before = w->warmth + n;
+    w->moved = w->velocities + n, w->before = w->moved + n;
     w->nncg_velocities = w->before + n, w->nncg_directions = w->nncg_velocities + n;
     return true;
 }
@@ -157,7 +157,9 @@ void live_free(live *w) {
     abut_lcp_solver_destroy(w->lcp);
     if (w->batch_block) mem_free(c, w->batch_block, (size_t)w->batch_capacity * sizeof(live_batch) + 64, 1);
     array_free(c, &w->contacts), array_free(c, &w->next), array_free(c, &w->fresh);
+    array_free(c, &w->links), array_free(c, &w->next_links);
     array_free(c, &w->near), array_free(c, &w->pairs), array_free(c, &w->around);
+    array_free(c, &w->meets);
     array_free(c, &w->sorting), array_free(c, &w->buckets), array_free(c, &w->unbounded);
     array_free(c, &w->old_of), array_free(c, &w->place_of), array_free(c, &w->first_of);
     array_free(c, &w->seen), array_free(c, &w->next_seen);
@@ -188,7 +190,7 @@ static void change_substep(live *w, double h) {
         live_contact *c = &w->contacts.data[i];
         c->friction = vec3_scale(c->friction, part), c->rolling = vec3_scale(c->rolling, part);
         c->twist *= part;
-        for (int k = 0; k < c->count; k++) c->points[k].normal *= part, c->points[k].steady *= part;
+        for (int k = 0; k < c->count; k++) c->loads[k].normal *= part, c->loads[k].steady *= part;
     }
     w->h = h;
 }
@@ -209,25 +211,31 @@ static void begin_step(live *w, double dt) {
     memset(w->hinge_hold, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_hold);
 }
 
-static void load_bodies(live *w) {
-    memset(w->velocities, 0, 4 * (size_t)w->slots * sizeof *w->velocities);
-    memset(w->turns, 0, (size_t)w->slots * sizeof *w->turns);
-    for (int i = 0; i < w->bodies; i++) {
-        const live_body *b = &w->body[i];
-        const motion *m = &w->motions[i];
-        live_mass *mass = &w->masses[i + 1];
-        *mass = (live_mass){0};
-        if (b->kinematic || w->movable[i + 1]) {
-            w->velocities[i + 1].v = live_four(m->velocity.linear);
-            w->velocities[i + 1].w = live_four(m->velocity.angular);
-        }
-        if (!w->movable[i + 1]) continue;
-        mat3 t = body_inverse_inertia(&b->inertia, m->rotation);
-        double u = w->unit;
-        *mass = (live_mass){u * b->inertia.inverse_mass,
-                            {u * t.cx.x, u * t.cy.y, u * t.cz.z, u * t.cy.x, u * t.cz.x, u * t.cz.y},
-                            0};
+static void load_body(live *w, int slot) {
+    int i = slot - 1;
+    live_velocity zero = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    w->velocities[slot] = w->moved[slot] = w->before[slot] = zero;
+    w->turns[slot] = false;
+    if (slot == 0) return;
+    const live_body *b = &w->body[i];
+    const motion *m = &w->motions[i];
+    live_mass *mass = &w->masses[i + 1];
+    *mass = (live_mass){0};
+    if (b->kinematic || w->movable[i + 1]) {
+        w->velocities[i + 1].v = live_four(m->velocity.linear);
+        w->velocities[i + 1].w = live_four(m->velocity.angular);
     }
+    if (!w->movable[i + 1]) return;
+    mat3 t = body_inverse_inertia(&b->inertia, m->rotation);
+    double u = w->unit;
+    *mass = (live_mass){u * b->inertia.inverse_mass,
+                        {u * t.cx.x, u * t.cy.y, u * t.cz.z, u * t.cy.x, u * t.cz.x, u * t.cz.y},
+                        0};
+}
+
+void live_load_bodies(live *w, const live_stage *s, int first, int end) {
+    (void)s;
+    for (int slot = first; slot < end; slot++) load_body(w, slot);
 }
 
 static void unload_bodies(live *w) {
@@ -276,7 +284,6 @@ static abut_status step(live *w, double dt, abut_error *error) {
     fine = fine && live_narrow(w);
     lap(&t->narrow, &since);
     fine = fine && live_islands(w);
-    load_bodies(w);
     lap(&t->islands, &since);
     fine = fine && live_find_bouncing(w) && live_find_hinges(w) && live_color(w);
     lap(&t->color, &since);
@@ -354,7 +361,11 @@ void live_snapshot(const live *w, void *block) {
     char *at = put(block, &h, sizeof h);
     at = put(at, w->rests, (size_t)w->bodies * sizeof *w->rests);
     at = put(at, w->seen.data, (size_t)w->seen.count * sizeof *w->seen.data);
-    put(at, w->contacts.data, (size_t)w->contacts.count * sizeof *w->contacts.data);
+    for (int64_t i = 0; i < w->contacts.count; i++, at += sizeof(live_contact)) {
+        const live_contact *c = &w->contacts.data[i];
+        size_t used = live_contact_bytes(c);
+        memset(put(at, c, used), 0, sizeof *c - used);
+    }
 }
 
 static bool is_sane(const live *w) {
@@ -391,15 +402,20 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
                             (size_t)h.contacts * sizeof(live_contact);
     if (!fits) return fail(error, ABUT_INVALID, "the snapshot has the wrong size; it is damaged");
     if (!array_reserve(w->context, &w->contacts, h.contacts + 1) ||
+        !array_reserve(w->context, &w->links, h.contacts + 1) ||
         !array_reserve(w->context, &w->seen, h.seen + 1))
         return fail_memory(error);
-    w->contacts.count = h.contacts, w->seen.count = h.seen;
+    w->contacts.count = w->links.count = h.contacts, w->seen.count = h.seen;
     const char *at = get((const char *)block + sizeof h, w->rests, rests);
     at = get(at, w->seen.data, (size_t)h.seen * sizeof(live_seen));
     get(at, w->contacts.data, (size_t)h.contacts * sizeof(live_contact));
     if (!is_sane(w)) {
-        w->contacts.count = w->seen.count = 0;
+        w->contacts.count = w->links.count = w->seen.count = 0;
         return fail(error, ABUT_INVALID, "the snapshot names bodies that do not exist; it is damaged");
+    }
+    for (int64_t i = 0; i < h.contacts; i++) {
+        w->links.data[i] = live_link_of(&w->contacts.data[i]);
+        w->links.data[i].mark = live_mark_of(w, &w->contacts.data[i]);
     }
     /* the tree is made anew where the bodies are now */
     for (int i = 0; i < w->bodies; i++) w->leaves[i] = BVH_NONE;
@@ -427,7 +443,7 @@ uint64_t live_hash(const live *w, uint64_t seed) {
         h = hash64(numbers, sizeof numbers, h);
         for (int k = 0; k < c->count; k++) {
             h = hash64(&c->points[k].id, sizeof c->points[k].id, h);
-            h = hash64(&c->points[k].normal, sizeof c->points[k].normal, h);
+            h = hash64(&c->loads[k].normal, sizeof c->loads[k].normal, h);
         }
     }
     return h;

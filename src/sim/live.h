@@ -39,6 +39,7 @@
 #include "sim/run.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 enum {
     LIVE_COLORS = 64,       /* and one more, whose contacts are solved one after the other */
@@ -55,10 +56,13 @@ enum {
 typedef struct live_point {
     vec3 on_a, on_b; /* the two witness points, body axes from the centres of mass */
     uint64_t id;
-    double gap;    /* now */
-    double normal; /* impulse of the last sub-step, N s */
-    double steady; /* its usual load: LIVE_USUAL of a slow average */
+    double gap; /* now */
 } live_point;
+
+typedef struct live_load { /* of a point */
+    double normal;         /* impulse of the last sub-step, N s */
+    double steady;         /* its usual load: LIVE_USUAL of a slow average */
+} live_load;
 
 enum {
     LIVE_TOUCHING = 1, /* had an impulse in the last step */
@@ -66,15 +70,20 @@ enum {
     LIVE_TOLD_SLIP = 4 /* it slid: see live_event.c */
 };
 
+/* Groups of 64 bytes that are used together: who, loads, where, and one for each point.  Heaps are
+ * larger than caches, and most contacts have fewer than four points. */
 typedef struct live_contact {
     int32_t a, b; /* bodies, a < b; normal from b to a */
-    uint64_t key; /* which parts of them */
     int32_t count, flags;
+    vec3 friction, rolling; /* impulses of the last sub-step, world */
+    live_load loads[MANIFOLD_POINTS];
+
+    double twist;
+    uint64_t key;  /* which parts of the bodies */
     vec3 normal;   /* world */
     vec3 normal_b; /* the same in the axes of b, when the points were found */
-    live_point points[MANIFOLD_POINTS];
-    vec3 friction, rolling; /* impulses of the last sub-step, world */
-    double twist;
+
+    live_point points[MANIFOLD_POINTS]; /* those from `count` on mean nothing */
 } live_contact;
 
 /* A pair that may touch: where it was when it was last looked at, and what that showed. */
@@ -98,6 +107,20 @@ typedef struct live_rest {
 } live_rest;
 
 /* ---- what is made anew in each step */
+
+/* What stages that go through all contacts ask of each, close together. */
+enum {
+    LIVE_PRESSES = 1,
+    LIVE_SLIDES = 2,
+    LIVE_DIMENSION = 4 /* times what touches: 0 points, 1 lines, 2 areas */
+};
+typedef struct live_link {
+    int32_t a, b, count;
+    int32_t mark; /* where the step ended: see live_event.c */
+    double least; /* gap, where the step began */
+    double open;  /* the largest gap across which it pushed */
+} live_link;
+typedef ARRAY(live_link) live_link_array;
 
 /* What the stages ask of a body, close together: model_body is large. */
 typedef struct live_body {
@@ -203,6 +226,7 @@ typedef void live_blocks(live *w, const live_stage *s, int first, int end); /* t
 struct live_stage {
     live_blocks *run;
     int kind, first, total;       /* items */
+    bool waits;                   /* the next stage begins when this one is done */
     int block, count;             /* items of a block (the last one may have fewer), and how many blocks */
     atomic_int next[LIVE_SHARES]; /* blocks claimed of each share */
     atomic_int done;
@@ -273,9 +297,9 @@ struct live_work {
     double *radii;                   /* of the ball about the centre of mass */
     map64 apart;                     /* pairs that hinges keep from colliding */
     void *slot_block;
-    live_velocity *velocities, *moved, *warmth,
-        *before;        /* moved: translation and rotation since the start of the step */
-    live_drift *drifts; /* by body */
+    live_velocity *velocities, *moved; /* moved: translation and rotation since the start of the step */
+    live_velocity *before;             /* velocities before the contacts acted in this sub-step */
+    live_drift *drifts;                /* by body */
     live_mass *masses;
     spatial *wrenches, *constant; /* all forces of a sub-step; those that stay for the step */
     motion *motions;              /* alias of the state's, by body */
@@ -292,6 +316,7 @@ struct live_work {
     int32_t *leaves;
     box *boxes;
     live_pair_array near;  /* pairs of fat boxes */
+    ARRAY(uint8_t) meets;  /* of each: whether the boxes of this step meet */
     live_pair_array pairs; /* of this step, sorted */
     live_pair_array sorting;
     int_array buckets;
@@ -305,10 +330,11 @@ struct live_work {
 
     /* narrow */
     live_seen_array next_seen;
-    live_contact_array next; /* afterwards: those of the last step */
-    int_array old_of;        /* of each pair: what was seen of it, or -1 */
-    int_array first_of;      /* and the first of its old contacts */
-    int_array place_of;      /* of each pair: its first place in `fresh` */
+    live_contact_array next;           /* afterwards: those of the last step */
+    live_link_array links, next_links; /* of the contacts in both lists */
+    int_array old_of;                  /* of each pair: what was seen of it, or -1 */
+    int_array first_of;                /* and the first of its old contacts */
+    int_array place_of;                /* of each pair: its first place in `fresh` */
     live_contact_array fresh;
 
     /* islands */
@@ -361,6 +387,9 @@ static inline pose live_pose(const live *w, int body) {
 static inline const model_material *live_material(const live *w, int a, int b) {
     return &w->model->pairs[w->material_of[a] * (w->model->material_count + 1) + w->material_of[b]];
 }
+static inline size_t live_contact_bytes(const live_contact *c) {
+    return offsetof(live_contact, points) + (size_t)c->count * sizeof *c->points;
+}
 static inline bool live_is_awake(const live *w, int a, int b) {
     return w->movable[a + 1] || w->movable[b + 1];
 }
@@ -373,7 +402,7 @@ live_stage live_make_stage(live_blocks *run, int kind, int first, int total, int
 int live_color_stages(const live *w, live_blocks *run, int kind, live_stage out[LIVE_COLORS + 1]);
 void live_run_stages(live *w, live_part part, live_stage *stages, int64_t count);
 void live_share(live *w, live_part part, int64_t items, int block, live_blocks *run);
-void live_share_batches(live *w, live_part part, live_blocks *run);
+void live_share_batches(live *w, live_part part, const live_stage *before, live_blocks *run);
 
 /* ---- live.c */
 abut_status live_create(abut_sim *run, abut_error *error);
@@ -383,6 +412,7 @@ size_t live_snapshot_size(const live *w);
 void live_snapshot(const live *w, void *block);
 abut_status live_restore(live *w, const void *block, size_t size, abut_error *error);
 uint64_t live_hash(const live *w, uint64_t seed);
+void live_load_bodies(live *w, const live_stage *s, int first, int end); /* slots */
 
 /* ---- stages; false: memory is out */
 abut_status live_apply_forces(live *w, double time, abut_error *error);
@@ -392,6 +422,7 @@ bool live_may_touch(const live *w, int a, int b); /* a < b */
 bool live_broad(live *w);
 bool live_update_near(live *w);
 bool live_narrow(live *w);
+live_link live_link_of(const live_contact *c);
 bool live_collide_again(live *w, live_contact *c);
 void live_place_again(const live *w, live_contact *c); /* gaps and normal where the bodies are now */
 double live_moved_gap(const live *w, const live_contact *c, const live_point *p);
@@ -412,6 +443,7 @@ void live_move_freely(const live *w, int body, motion *m); /* over a sub-step */
 void live_store(live *w);
 bool live_stop_fast(live *w);
 abut_status live_report(live *w, abut_error *error);
+int live_mark_of(const live *w, const live_contact *c); /* of LIVE_PRESSES .. */
 abut_status live_emit(live *w, abut_event e, abut_error *error);
 abut_entity live_entity(const live_contact *c, int side);
 void live_balance(live *w);

@@ -22,13 +22,10 @@
 
 void live_audit_contacts(live *w) {
     run_state *s = w->run->state;
-    for (int64_t i = 0; i < w->contacts.count; i++) {
-        const live_contact *c = &w->contacts.data[i];
-        for (int k = 0; k < c->count; k++) {
-            double gap = c->points[k].gap;
-            if (-gap > s->deepest_overlap) s->deepest_overlap = -gap;
-            if (c->points[k].normal > 0 && gap > s->residual * w->size) s->residual = gap / w->size;
-        }
+    for (int64_t i = 0; i < w->links.count; i++) {
+        const live_link *c = &w->links.data[i];
+        if (-c->least > s->deepest_overlap) s->deepest_overlap = -c->least;
+        if (c->open > s->residual * w->size) s->residual = c->open / w->size;
     }
 }
 
@@ -73,8 +70,8 @@ static bool is_free(const live *w, int body) { return body >= 0 && w->movable[bo
 
 /* Whether nothing but forces changed the momentum of all bodies together in this step. */
 static bool is_isolated(const live *w) {
-    for (int64_t i = 0; i < w->contacts.count; i++) {
-        const live_contact *c = &w->contacts.data[i];
+    for (int64_t i = 0; i < w->links.count; i++) {
+        const live_link *c = &w->links.data[i];
         if (c->count > 0 && is_free(w, c->a) != is_free(w, c->b)) return false;
     }
     for (int i = 0; i < w->model->hinge_count; i++) {

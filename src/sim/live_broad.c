@@ -6,6 +6,8 @@
  * alone, not on how the tree came about, and a restored run has the same one. */
 #include "sim/live.h"
 
+enum { NEAR_BLOCK = 256 };
+
 /* ---- shapes */
 
 static bool same_shape(const abut_shape *s, const abut_shape *t) {
@@ -162,25 +164,36 @@ bool live_update_near(live *w) {
 
 /* ---- unbounded bodies: half-spaces by the farthest corner of the box, others always */
 
-static bool reaches(const live *w, int unbounded, const box *b) {
+typedef struct wall {
+    bool everywhere; /* no half-space */
+    vec3 n;
+    double d; /* n . x <= d within */
+} wall;
+
+static wall wall_of(const live *w, int unbounded) {
     const abut_shape *s = &w->model->bodies[unbounded].shape.shape;
-    if (s->kind != ABUT_SHAPE_HALFSPACE) return true;
+    if (s->kind != ABUT_SHAPE_HALFSPACE) return (wall){.everywhere = true};
     pose p = live_pose(w, unbounded);
-    vec3 n = quat_rotate(p.rotation, vec3_unit(s->normal)), c = box_center(*b);
-    vec3 half = vec3_scale(vec3_sub(b->upper, b->lower), 0.5);
-    double d = s->offset / vec3_length(s->normal) + vec3_dot(n, p.position);
-    return vec3_dot(n, c) - vec3_dot(vec3_abs(n), half) - d <= w->reach / 2;
+    vec3 n = quat_rotate(p.rotation, vec3_unit(s->normal));
+    return (wall){false, n, s->offset / vec3_length(s->normal) + vec3_dot(n, p.position)};
+}
+
+static bool reaches(const live *w, const wall *a, const box *b) {
+    vec3 c = box_center(*b), half = vec3_scale(vec3_sub(b->upper, b->lower), 0.5);
+    return a->everywhere || vec3_dot(a->n, c) - vec3_dot(vec3_abs(a->n), half) - a->d <= w->reach / 2;
 }
 
 static bool add_unbounded(live *w) {
-    for (int64_t k = 0; k < w->unbounded.count; k++)
+    for (int64_t k = 0; k < w->unbounded.count; k++) {
+        int u = w->unbounded.data[k];
+        wall a = wall_of(w, u);
         for (int i = 0; i < w->bodies; i++) {
-            int u = w->unbounded.data[k];
             if (i == u || w->leaves[i] == BVH_NONE || !w->body[i].movable) continue;
             live_pair p = {i < u ? i : u, i < u ? u : i};
-            if (!live_may_touch(w, p.a, p.b) || !reaches(w, u, &w->boxes[i])) continue;
+            if (!reaches(w, &a, &w->boxes[i]) || !live_may_touch(w, p.a, p.b)) continue;
             if (!array_push(w->context, &w->pairs, p)) return false;
         }
+    }
     return true;
 }
 
@@ -203,13 +216,21 @@ static bool sort_pairs(live *w) {
     return true;
 }
 
+static void test_near(live *w, const live_stage *s, int first, int end) {
+    (void)s;
+    for (int i = first; i < end; i++) {
+        live_pair p = w->near.data[i];
+        w->meets.data[i] = box_overlap(w->boxes[p.a], w->boxes[p.b]);
+    }
+}
+
 bool live_broad(live *w) {
     if (!update_tree(w) || !live_update_near(w)) return false;
-    w->pairs.count = 0;
-    for (int64_t i = 0; i < w->near.count; i++) {
-        live_pair p = w->near.data[i];
-        if (box_overlap(w->boxes[p.a], w->boxes[p.b]) && !array_push(w->context, &w->pairs, p)) return false;
-    }
+    int64_t n = w->near.count, count = 0;
+    if (!array_reserve(w->context, &w->meets, n) || !array_reserve(w->context, &w->pairs, n)) return false;
+    live_share(w, LIVE_BROAD, n, NEAR_BLOCK, test_near);
+    for (int64_t i = 0; i < n; i++) w->pairs.data[count] = w->near.data[i], count += w->meets.data[i];
+    w->pairs.count = count;
     if (!add_unbounded(w) || !sort_pairs(w)) return false;
     w->times.pairs = (int)w->pairs.count;
     return true;

@@ -16,14 +16,14 @@ static int lowest_free(uint64_t used, int from, int to) {
 }
 
 /* Which contacts the iterative solver takes: awake, with points, not of a direct island. */
-static bool takes(const live *w, const live_contact *c) {
+static bool takes(const live *w, const live_link *c) {
     if (c->count == 0) return false;
     bool a = w->movable[c->a + 1], b = w->movable[c->b + 1];
     if (!a && !b) return false;
     return !(a ? w->in_direct[c->a] : w->in_direct[c->b]);
 }
 
-static int choose(live *w, const live_contact *c) {
+static int choose(live *w, const live_link *c) {
     bool a = w->movable[c->a + 1], b = w->movable[c->b + 1];
     uint64_t used = (a ? w->used[c->a + 1] : 0) | (b ? w->used[c->b + 1] : 0);
     int color =
@@ -49,14 +49,14 @@ static bool reserve_batches(live *w, int64_t count) {
 
 /* Lists the contacts of each colour, in their order: `listed` from first[k] to first[k + 1] - 1. */
 static bool list_colors(live *w, int first[LIVE_COLORS + 2]) {
-    int64_t n = w->contacts.count;
+    int64_t n = w->links.count;
     int filled[LIVE_COLORS + 1] = {0};
     if (!array_reserve(w->context, &w->color_of, n) || !array_reserve(w->context, &w->listed, n))
         return false;
     memset(w->used, 0, (size_t)w->slots * sizeof *w->used);
     memset(first, 0, (LIVE_COLORS + 2) * sizeof *first);
     for (int64_t i = 0; i < n; i++) {
-        const live_contact *c = &w->contacts.data[i];
+        const live_link *c = &w->links.data[i];
         int color = takes(w, c) ? choose(w, c) : -1;
         w->color_of.data[i] = color;
         if (color >= 0) first[color + 1]++;
@@ -75,10 +75,10 @@ static bool list_colors(live *w, int first[LIVE_COLORS + 2]) {
  */
 static void fill_stretch(live *w, const int *listed, int count, live_batch *batches) {
     int filled[MANIFOLD_POINTS + 2] = {0};
-    for (int i = 0; i < count; i++) filled[MANIFOLD_POINTS - w->contacts.data[listed[i]].count + 1]++;
+    for (int i = 0; i < count; i++) filled[MANIFOLD_POINTS - w->links.data[listed[i]].count + 1]++;
     for (int k = 0; k <= MANIFOLD_POINTS; k++) filled[k + 1] += filled[k];
     for (int i = 0; i < count; i++) {
-        int place = filled[MANIFOLD_POINTS - w->contacts.data[listed[i]].count]++;
+        int place = filled[MANIFOLD_POINTS - w->links.data[listed[i]].count]++;
         batches[place / LANES].contact[place % LANES] = listed[i];
     }
     for (int i = count; i % LANES; i++) batches[i / LANES].contact[i % LANES] = -1;

@@ -83,7 +83,7 @@ static double sliding_coefficient(const live *w, const live_contact *c) {
 static void note_rubbing(const live *w, const live_contact *c, vec3 middle, vec3 t1, slide *s) {
     vec3 t2 = vec3_cross(c->normal, t1), ca = w->motions[c->a].center, cb = w->motions[c->b].center;
     double pressure = 0;
-    for (int i = 0; i < c->count; i++) pressure += c->points[i].normal;
+    for (int i = 0; i < c->count; i++) pressure += c->loads[i].normal;
     double slow = sliding_coefficient(w, c) * pressure * s->slip_give;
     for (int i = 0; i < c->count; i++) {
         vec3 at = middle_of(w, c, &c->points[i]);
@@ -107,7 +107,7 @@ void direct_add_contact(direct *d, int entry) {
         live_hinge_row r = contact_row(c, vec3_sub(at, ca), vec3_sub(at, cb), c->normal);
         double gap = c->points[i].gap + live_moved_gap(w, c, &c->points[i]);
         r.bias = gap > 0 ? gap / w->h : fmax(w->direct_rate * gap, -w->push);
-        r.impulse = c->points[i].normal;
+        r.impulse = c->loads[i].normal;
         direct_add_row(d, r, entry, i);
     }
     vec3 ra = vec3_sub(middle, ca), rb = vec3_sub(middle, cb), slip = slip_of(w, c, ra, rb);
@@ -192,7 +192,7 @@ void direct_keep_contact(const direct *d, int i) {
         c->friction = c->rolling = vec3_zero(), c->twist = 0;
     }
     if (d->part_of[i] < FRICTION1) {
-        c->points[d->part_of[i]].normal = d->z[i];
+        c->loads[d->part_of[i]].normal = d->z[i];
         if (d->z[i] > 0) c->flags |= LIVE_TOUCHING;
     } else if (d->part_of[i] == TWIST) {
         c->twist = d->z[i];

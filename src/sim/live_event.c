@@ -11,7 +11,7 @@
  * it slides faster than the rest speed until it slides at less than half of that. */
 #include "sim/live.h"
 
-enum { MARK_BLOCK = 64 };
+enum { MARK_BLOCK = 64, AHEAD = 8 };
 
 abut_status live_emit(live *w, abut_event e, abut_error *error) {
     return array_push(w->context, &w->run->events, e) ? ABUT_OK : fail_memory(error);
@@ -38,13 +38,17 @@ static int dimension_of(const live *w, const live_contact *c) {
     return touching > 2 ? 2 : touching > 0 ? touching - 1 : 0;
 }
 
-static pair_mark mark_pair(const live *w, const live_contact_array *list, int64_t first) {
-    const live_contact *c = &list->data[first];
+int live_mark_of(const live *w, const live_contact *c) {
+    int mark = c->flags & LIVE_TOLD_SLIP ? LIVE_SLIDES : 0;
+    return c->flags & LIVE_TOUCHING ? mark | LIVE_PRESSES | LIVE_DIMENSION * dimension_of(w, c) : mark;
+}
+
+static pair_mark mark_pair(const live_link_array *list, int64_t first) {
+    const live_link *c = &list->data[first];
     pair_mark m = {0};
     for (; first + m.count < list->count && c[m.count].a == c->a && c[m.count].b == c->b; m.count++) {
-        m.pressed |= (c[m.count].flags & LIVE_TOUCHING) != 0;
-        m.slips |= (c[m.count].flags & LIVE_TOLD_SLIP) != 0;
-        int dimension = c[m.count].flags & LIVE_TOUCHING ? dimension_of(w, &c[m.count]) : 0;
+        int mark = c[m.count].mark, dimension = mark / LIVE_DIMENSION;
+        m.pressed |= (mark & LIVE_PRESSES) != 0, m.slips |= (mark & LIVE_SLIDES) != 0;
         if (dimension > m.dimension) m.dimension = dimension;
     }
     return m;
@@ -58,11 +62,11 @@ static touched sum_pair(const live *w, const live_contact *c, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         t.impulse = vec3_add(t.impulse, c[k].friction);
         for (int i = 0; i < c[k].count; i++) {
-            const live_point *p = &c[k].points[i];
-            t.impulse = vec3_axpy(t.impulse, p->normal, c[k].normal);
-            if (p->normal <= most) continue;
-            most = p->normal, t.normal = c[k].normal;
-            t.point = vec3_add(a->center, quat_rotate(a->rotation, p->on_a));
+            double load = c[k].loads[i].normal;
+            t.impulse = vec3_axpy(t.impulse, load, c[k].normal);
+            if (load <= most) continue;
+            most = load, t.normal = c[k].normal;
+            t.point = vec3_add(a->center, quat_rotate(a->rotation, c[k].points[i].on_a));
             t.entity[0] = live_entity(&c[k], 0), t.entity[1] = live_entity(&c[k], 1);
         }
     }
@@ -92,28 +96,36 @@ static double slip_speed(const live *w, const live_contact *c) {
     return vec3_length(vec3_axpy(u, -vec3_dot(u, c->normal), c->normal));
 }
 
-static void mark_slips(live *w, const live_stage *s, int first, int end) {
+static bool slips(const live *w, const live_contact *c) {
     double rest = w->model->tolerance.rest_speed;
+    if (!(c->flags & LIVE_TOUCHING) || !(live_material(w, c->a, c->b)->friction.stick > 0)) return false;
+    return slip_speed(w, c) > (c->flags & LIVE_TOLD_SLIP ? 0.5 : 1) * rest;
+}
+
+static void mark_contacts(live *w, const live_stage *s, int first, int end) {
     (void)s;
     for (int i = first; i < end; i++) {
         live_contact *c = &w->contacts.data[i];
-        bool was = c->flags & LIVE_TOLD_SLIP;
-        c->flags &= ~LIVE_TOLD_SLIP;
-        if (!(c->flags & LIVE_TOUCHING) || !(live_material(w, c->a, c->b)->friction.stick > 0)) continue;
-        if (slip_speed(w, c) > (was ? 0.5 : 1) * rest) c->flags |= LIVE_TOLD_SLIP;
+        int ahead = i + AHEAD < end ? i + AHEAD : i;
+        __builtin_prefetch(&w->motions[w->links.data[ahead].b]);
+        int flags = slips(w, c) ? c->flags | LIVE_TOLD_SLIP : c->flags & ~LIVE_TOLD_SLIP;
+        if (flags != c->flags) c->flags = flags;
+        w->links.data[i].mark = live_mark_of(w, c);
     }
 }
 
 /* Both lists, of this step and of the last (left in `next`), are sorted by pairs. */
 static abut_status tell_contacts(live *w, abut_error *error) {
+    const live_link_array *after = &w->links, *before = &w->next_links;
     int64_t i = 0, k = 0;
     abut_status status = ABUT_OK;
-    while ((i < w->contacts.count || k < w->next.count) && status == ABUT_OK) {
-        const live_contact *now = i < w->contacts.count ? &w->contacts.data[i] : NULL;
-        const live_contact *old = k < w->next.count ? &w->next.data[k] : NULL;
-        int order = !now ? 1 : !old ? -1 : now->a != old->a ? now->a - old->a : now->b - old->b;
-        pair_mark is = order <= 0 ? mark_pair(w, &w->contacts, i) : (pair_mark){0};
-        pair_mark was = order >= 0 ? mark_pair(w, &w->next, k) : (pair_mark){0};
+    while ((i < after->count || k < before->count) && status == ABUT_OK) {
+        const live_link *x = i < after->count ? &after->data[i] : NULL;
+        const live_link *y = k < before->count ? &before->data[k] : NULL;
+        const live_contact *now = x ? &w->contacts.data[i] : NULL, *old = y ? &w->next.data[k] : NULL;
+        int order = !x ? 1 : !y ? -1 : x->a != y->a ? x->a - y->a : x->b - y->b;
+        pair_mark is = order <= 0 ? mark_pair(after, i) : (pair_mark){0};
+        pair_mark was = order >= 0 ? mark_pair(before, k) : (pair_mark){0};
         i += is.count, k += was.count;
         if (is.pressed && !was.pressed) status = tell(w, now, is.count, ABUT_EVENT_CONTACT_MADE, error);
         if (was.pressed && !is.pressed) status = tell(w, old, was.count, ABUT_EVENT_CONTACT_LOST, error);
@@ -157,6 +169,6 @@ static abut_status tell_hinges(live *w, abut_error *error) {
 
 abut_status live_report(live *w, abut_error *error) {
     abut_status status = tell_hinges(w, error);
-    live_share(w, LIVE_REPORT, w->contacts.count, MARK_BLOCK, mark_slips);
+    live_share(w, LIVE_REPORT, w->contacts.count, MARK_BLOCK, mark_contacts);
     return status == ABUT_OK ? tell_contacts(w, error) : status;
 }

@@ -32,16 +32,16 @@ static cast_sweep sweep_of(const live *w, int body) {
 
 /* Whether a pair has contacts in this step. */
 static bool has_contacts(const live *w, int a, int b) {
-    int64_t low = 0, high = w->contacts.count;
+    int64_t low = 0, high = w->links.count;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        const live_contact *c = &w->contacts.data[middle];
+        const live_link *c = &w->links.data[middle];
         if (c->a < a || (c->a == a && c->b < b))
             low = middle + 1;
         else
             high = middle;
     }
-    return low < w->contacts.count && w->contacts.data[low].a == a && w->contacts.data[low].b == b;
+    return low < w->links.count && w->links.data[low].a == a && w->links.data[low].b == b;
 }
 
 /* Whether the balls about two bodies meet where they are now. */

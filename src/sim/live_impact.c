@@ -214,8 +214,8 @@ static void collide(live *w, const live_contact *seen) {
 /* Contacts with restitution and points, for the step. */
 bool live_find_bouncing(live *w) {
     w->bouncing.count = 0;
-    for (int64_t i = 0; i < w->contacts.count; i++) {
-        const live_contact *c = &w->contacts.data[i];
+    for (int64_t i = 0; i < w->links.count; i++) {
+        const live_link *c = &w->links.data[i];
         bool moves = w->movable[c->a + 1] || w->movable[c->b + 1];
         if (c->count > 0 && moves && live_material(w, c->a, c->b)->restitution > 0 &&
             !array_push(w->context, &w->bouncing, (int)i))

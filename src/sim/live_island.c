@@ -21,8 +21,8 @@ static bool is_movable(const live *w, int body) { return body >= 0 && w->body[bo
 
 static void connect(live *w) {
     for (int i = 0; i < w->bodies; i++) w->parent[i] = i;
-    for (int64_t i = 0; i < w->contacts.count; i++) {
-        const live_contact *c = &w->contacts.data[i];
+    for (int64_t i = 0; i < w->links.count; i++) {
+        const live_link *c = &w->links.data[i];
         if (c->count > 0 && is_movable(w, c->a) && is_movable(w, c->b)) join(w->parent, c->a, c->b);
     }
     for (int i = 0; i < w->model->hinge_count; i++) {
@@ -71,8 +71,8 @@ static bool moves_by_itself(const live *w, int body) {
 }
 
 static void count_contacts(live *w) {
-    for (int64_t i = 0; i < w->contacts.count; i++) {
-        const live_contact *c = &w->contacts.data[i];
+    for (int64_t i = 0; i < w->links.count; i++) {
+        const live_link *c = &w->links.data[i];
         if (c->count == 0) continue;
         live_island *island = island_of(w, c->a, c->b);
         if (!island) continue;
@@ -109,8 +109,8 @@ static bool list_members(live *w) {
         live_island *s = &w->islands.data[w->rests[i].island];
         w->island_bodies.data[s->first_body + s->body_count++] = i;
     }
-    for (int64_t i = 0; i < w->contacts.count; i++) {
-        const live_contact *c = &w->contacts.data[i];
+    for (int64_t i = 0; i < w->links.count; i++) {
+        const live_link *c = &w->links.data[i];
         live_island *s = c->count > 0 ? island_of(w, c->a, c->b) : NULL;
         if (s) w->island_contacts.data[s->first_contact + s->contact_count++] = (int)i;
     }

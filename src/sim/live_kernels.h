@@ -270,9 +270,15 @@ LANES_INLINE done solve_tangential(live_batch *c, int count, const relative *q) 
 
 /* ---- all of a batch */
 
+/* Bodies of a batch lie anywhere: those of the next batch are asked for. */
+LANES_INLINE void prefetch_bodies(const live_batch *c, const live_velocity *all) {
+    for (int i = 0; i < LANES; i++) __builtin_prefetch(&all[c->a[i]]), __builtin_prefetch(&all[c->b[i]]);
+}
+
 static void warm(const live_batch *batches, int count, live_velocity *all) {
     for (int k = 0; k < count; k++) {
         const live_batch *c = &batches[k];
+        if (k + 1 < count) prefetch_bodies(c + 1, all);
         lanes sum = lanes_all(0);
         lanes3 moment = {sum, sum, sum}, t2 = lanes_cross(c->n, c->t1), t = lanes_scale3(c->n, c->twist);
         for (int i = 0; i < c->points; i++) {
@@ -284,11 +290,6 @@ static void warm(const live_batch *batches, int count, live_velocity *all) {
         d = push(c, sum, moment, &d);
         scatter(c, all, d.impulse, d.wa, d.wb);
     }
-}
-
-/* Bodies of a batch lie anywhere: those of the next batch are asked for. */
-LANES_INLINE void prefetch_bodies(const live_batch *c, const live_velocity *all) {
-    for (int i = 0; i < LANES; i++) __builtin_prefetch(&all[c->a[i]]), __builtin_prefetch(&all[c->b[i]]);
 }
 
 LANES_INLINE void visit_batch(live_batch *c, int count, live_velocity *all, const live_velocity *displaced,

@@ -3,7 +3,7 @@
  * with the gap of its two witnesses at the present poses. */
 #include "sim/live.h"
 
-enum { NARROW_BLOCK = 32, KEPT = -1, BEARING_ROOM = COLLIDER_ROOM * MANIFOLD_POINTS };
+enum { NARROW_BLOCK = 32, AHEAD = 8, KEPT = -1, BEARING_ROOM = COLLIDER_ROOM * MANIFOLD_POINTS };
 /* Faceted bodies that moved by less against each other keep their points: a tenth of the reach, so that what
  * was beyond the reach is found in time, and a body at rest that trembles has the same points in each step.
  */
@@ -70,10 +70,10 @@ void live_place_again(const live *w, live_contact *c) {
 
 /* ---- new points */
 
-static const live_point *find_id(const live_contact *old, int count, uint64_t id) {
+static const live_load *find_id(const live_contact *old, int count, uint64_t id) {
     for (int k = 0; k < count; k++)
         for (int i = 0; i < old[k].count; i++)
-            if (old[k].points[i].id == id) return &old[k].points[i];
+            if (old[k].points[i].id == id) return &old[k].loads[i];
     return NULL;
 }
 
@@ -100,12 +100,12 @@ static void hand_over(live_contact *c, const live_contact *last) {
                 if ((pass || fresh[i]) && d < nearest) nearest = d, best = i;
             }
         if (best < 0) continue;
-        c->points[best].normal += from->normal, c->points[best].steady += from->steady;
+        c->loads[best].normal += last->loads[k].normal, c->loads[best].steady += last->loads[k].steady;
         fresh[best] = false;
     }
 }
 
-/* Whether an old point still holds the two bodies apart: it bore something, and its witnesses have slid past
+/* Whether an old point that bore something still holds the two bodies apart: its witnesses have slid past
  * each other by no more than points are kept for. */
 static bool still_holds(const live *w, const live_contact *c, const live_point *p, double *gap) {
     const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
@@ -113,7 +113,7 @@ static bool still_holds(const live *w, const live_contact *c, const live_point *
                       vec3_add(b->center, quat_rotate(b->rotation, p->on_b)));
     *gap = vec3_dot(c->normal, d);
     double slid2 = vec3_length2(d) - *gap * *gap, most = AGAIN * w->size;
-    return p->normal > 0 && *gap <= most && slid2 <= most * most;
+    return *gap <= most && slid2 <= most * most;
 }
 
 static bool has_point_near(const live *w, const live_contact *c, vec3 on_a) {
@@ -130,8 +130,10 @@ static void keep_points(const live *w, live_contact *c, const live_contact *last
     for (int k = 0; k < last->count && c->count < MANIFOLD_POINTS; k++) {
         const live_point *p = &last->points[k];
         double gap;
-        if (find_id(c, 1, p->id) || has_point_near(w, c, p->on_a) || !still_holds(w, c, p, &gap)) continue;
-        c->points[c->count] = *p;
+        if (!(last->loads[k].normal > 0) || find_id(c, 1, p->id) || has_point_near(w, c, p->on_a) ||
+            !still_holds(w, c, p, &gap))
+            continue;
+        c->points[c->count] = *p, c->loads[c->count] = last->loads[k];
         c->points[c->count++].gap = gap;
     }
 }
@@ -146,13 +148,10 @@ static void fill_contact(const live *w, live_contact *c, const manifold *m, cons
         live_point *p = &c->points[i];
         vec3 x = vec3_axpy(from->at, from->gap / 2, m->normal),
              y = vec3_axpy(from->at, -from->gap / 2, m->normal);
-        const live_point *last = find_id(old, count, from->id);
+        const live_load *last = find_id(old, count, from->id);
+        c->loads[i] = last ? *last : (live_load){0, 0};
         *p = (live_point){quat_unrotate(a->rotation, vec3_sub(x, a->center)),
-                          quat_unrotate(b->rotation, vec3_sub(y, b->center)),
-                          from->id,
-                          from->gap,
-                          last ? last->normal : 0,
-                          last ? last->steady : 0};
+                          quat_unrotate(b->rotation, vec3_sub(y, b->center)), from->id, from->gap};
     }
     const live_contact *last = find_key(old, count, m->key, only);
     if (!last) return;
@@ -191,7 +190,7 @@ static int list_bearing(const live_contact *old, int count, uint64_t ids[BEARING
     int n = 0;
     for (int k = 0; k < count && n + MANIFOLD_POINTS <= BEARING_ROOM; k++)
         for (int i = 0; i < old[k].count; i++)
-            if (old[k].points[i].normal > 0) ids[n++] = old[k].points[i].id;
+            if (old[k].loads[i].normal > 0) ids[n++] = old[k].points[i].id;
     return n;
 }
 
@@ -250,8 +249,7 @@ static void look_at_pair(live *w, int64_t i) {
     live_pair p = w->pairs.data[i];
     int old = w->old_of.data[i], place = w->place_of.data[i];
     live_seen *seen = &w->next_seen.data[i];
-    *seen = (live_seen){.a = p.a, .b = p.b};
-    if (old >= 0) *seen = w->seen.data[old];
+    *seen = old >= 0 ? w->seen.data[old] : (live_seen){.a = p.a, .b = p.b};
     int count = seen->contacts;
     bool asleep = !w->movable[p.a + 1] && !w->movable[p.b + 1], again = seen->known && asleep;
     if (seen->known && !asleep) {
@@ -268,26 +266,51 @@ static void look_at_pair(live *w, int64_t i) {
     collide(w, p, from, count, seen, &w->fresh.data[place], room_of(w, p));
 }
 
+live_link live_link_of(const live_contact *c) {
+    live_link link = {c->a, c->b, c->count, 0, INFINITY, -INFINITY};
+    for (int i = 0; i < c->count; i++) {
+        link.least = fmin(link.least, c->points[i].gap);
+        if (c->loads[i].normal > 0) link.open = fmax(link.open, c->points[i].gap);
+    }
+    return link;
+}
+
 /* Its contacts, new or kept, to where they belong. */
 static void place_pair(live *w, int64_t i) {
     const live_seen *seen = &w->next_seen.data[i];
     live_contact *out = &w->next.data[w->old_of.data[i]];
     int place = w->place_of.data[i], count = seen->contacts;
     const live_contact *from = place == KEPT ? &w->contacts.data[w->first_of.data[i]] : &w->fresh.data[place];
-    memcpy(out, from, (size_t)count * sizeof *out);
-    if (place != KEPT || (!w->movable[seen->a + 1] && !w->movable[seen->b + 1])) return;
-    for (int k = 0; k < count; k++) live_place_again(w, &out[k]);
+    bool again = place == KEPT && live_is_awake(w, seen->a, seen->b);
+    for (int k = 0; k < count; k++) {
+        memcpy(&out[k], &from[k], live_contact_bytes(&from[k]));
+        if (again) live_place_again(w, &out[k]);
+        w->next_links.data[w->old_of.data[i] + k] = live_link_of(&out[k]);
+    }
+}
+
+/* Pairs are sorted by their first bodies; the second ones lie anywhere. */
+static void prefetch_second(const live *w, int64_t i) {
+    if (i >= w->pairs.count) return;
+    int b = w->pairs.data[i].b;
+    __builtin_prefetch(&w->motions[b]), __builtin_prefetch((const char *)(&w->motions[b] + 1) - 1);
+    __builtin_prefetch(&w->drifts[b]);
 }
 
 static void look_at_pairs(live *w, const live_stage *s, int first, int end) {
     (void)s;
-    for (int i = first; i < end; i++) look_at_pair(w, i);
+    for (int i = first; i < end; i++) {
+        prefetch_second(w, i + AHEAD);
+        look_at_pair(w, i);
+    }
 }
 
 static void place_pairs(live *w, const live_stage *s, int first, int end) {
     (void)s;
-    for (int i = first; i < end; i++)
+    for (int i = first; i < end; i++) {
+        prefetch_second(w, i + AHEAD);
         if (w->next_seen.data[i].contacts) place_pair(w, i);
+    }
 }
 
 /* Where the contacts of each pair belong, written where it was told what was seen of it before. */
@@ -298,22 +321,24 @@ static bool find_places(live *w) {
         w->old_of.data[i] = (int)n;
         n += w->next_seen.data[i].contacts, kept += w->place_of.data[i] == KEPT;
     }
-    w->next.count = n, w->next_seen.count = w->pairs.count;
+    w->next.count = w->next_links.count = n, w->next_seen.count = w->pairs.count;
     w->times.recycled = kept;
-    return array_reserve(w->context, &w->next, n);
+    return array_reserve(w->context, &w->next, n) && array_reserve(w->context, &w->next_links, n);
 }
 
 static void swap_lists(live *w) {
     live_contact_array swap = w->contacts;
     w->contacts = w->next, w->next = swap;
+    live_link_array links = w->links;
+    w->links = w->next_links, w->next_links = links;
     live_seen_array other = w->seen;
     w->seen = w->next_seen, w->next_seen = other;
 }
 
 static void count_points(live *w) {
     w->times.manifolds = w->times.points = 0;
-    for (int64_t i = 0; i < w->contacts.count; i++) {
-        const live_contact *c = &w->contacts.data[i];
+    for (int64_t i = 0; i < w->links.count; i++) {
+        const live_link *c = &w->links.data[i];
         w->times.manifolds += c->count > 0, w->times.points += c->count;
     }
 }

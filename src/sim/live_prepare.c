@@ -1,8 +1,6 @@
 /* Between contacts and batches: lanes of a batch from its contacts, and impulses back into them. */
 #include "sim/live.h"
 
-#include <stddef.h>
-
 #define LAG  0.25 /* seconds, and a part of the mean load of a manifold: see renew_usual */
 #define BAND 0.05
 
@@ -68,7 +66,8 @@ static void fill_points(const live *w, live_batch *batch, int lane, const live_c
         live_lane_point *k = &batch->point[i];
         set3(&k->e, lane, vec3_sub(at[i], middle));
         set(&k->gap, lane, p->gap);
-        set(&k->impulse, lane, p->normal / w->unit), set(&k->steady, lane, p->steady / w->unit);
+        set(&k->impulse, lane, c->loads[i].normal / w->unit),
+            set(&k->steady, lane, c->loads[i].steady / w->unit);
     }
     set3(&batch->ra, lane, vec3_sub(middle, w->motions[c->a].center));
     set3(&batch->rb, lane, vec3_sub(middle, w->motions[c->b].center));
@@ -132,7 +131,7 @@ void live_prepare_batch(live *w, live_batch *batch) {
 static void note_load(live_batch *batch, const live_contact *c) {
     double load = 0, usual = 0, least = INFINITY;
     for (int k = 0; k < c->count; k++) {
-        load += c->points[k].normal, usual += c->points[k].steady / LIVE_USUAL;
+        load += c->loads[k].normal, usual += c->loads[k].steady / LIVE_USUAL;
         least = fmin(least, c->points[k].gap);
     }
     if (load == 0 && least > 0) return;
@@ -152,7 +151,10 @@ static void prepare_batches(live *w, const live_stage *s, int first, int end) {
     }
 }
 
-void live_prepare(live *w) { live_share_batches(w, LIVE_PREPARE, prepare_batches); }
+void live_prepare(live *w) {
+    live_stage load = live_make_stage(live_load_bodies, 0, 0, w->slots, LIVE_BODY_BLOCK);
+    live_share_batches(w, LIVE_PREPARE, &load, prepare_batches);
+}
 
 /* ---- and back */
 
@@ -166,14 +168,14 @@ void live_prepare(live *w) { live_share_batches(w, LIVE_PREPARE, prepare_batches
 static void renew_usual(const live *w, live_contact *c, double pressure) {
     double band = BAND * pressure / c->count, share = w->dt / (w->dt + LAG);
     for (int i = 0; i < c->count; i++) {
-        live_point *p = &c->points[i];
+        live_load *p = &c->loads[i];
         double off = LIVE_USUAL * p->normal - p->steady;
         if (fabs(off) > band) p->steady += share * off;
     }
 }
 
 void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c) {
-    for (int i = 0; i < c->count; i++) c->points[i].normal = w->unit * batch->point[i].impulse[lane];
+    for (int i = 0; i < c->count; i++) c->loads[i].normal = w->unit * batch->point[i].impulse[lane];
     vec3 t1 = get3(&batch->t1, lane), t2 = vec3_cross(get3(&batch->n, lane), t1);
     vec3 friction = vec3_axpy(vec3_scale(t1, batch->friction1[lane]), batch->friction2[lane], t2);
     c->friction = vec3_scale(friction, w->unit), c->twist = w->unit * batch->twist[lane];
@@ -183,7 +185,7 @@ void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_c
 static void store_lane(live *w, const live_batch *batch, int lane, live_contact *c) {
     double pressure = 0;
     live_keep_impulses(w, batch, lane, c);
-    for (int i = 0; i < c->count; i++) pressure += c->points[i].normal;
+    for (int i = 0; i < c->count; i++) pressure += c->loads[i].normal;
     if (c->count > 0) renew_usual(w, c, pressure);
     double limit = batch->coefficient[lane] * pressure, rounding = 1e-6; /* of floats */
     c->flags &= ~(LIVE_TOUCHING | LIVE_SLIPS);
@@ -201,4 +203,4 @@ static void store_batches(live *w, const live_stage *s, int first, int end) {
     }
 }
 
-void live_store(live *w) { live_share_batches(w, LIVE_STORE, store_batches); }
+void live_store(live *w) { live_share_batches(w, LIVE_STORE, NULL, store_batches); }

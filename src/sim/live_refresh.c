@@ -4,8 +4,6 @@
  * box that tumbles) is looked at again before the next sub-step. */
 #include "sim/live.h"
 
-#include <stddef.h>
-
 #define MOST_TURN 0.1 /* radians: half of the angle above */
 
 /* By slot, after its position: whether it may have turned too far against another. */

@@ -43,14 +43,15 @@ static bool store_contact(abut_sim *run, const live_contact *c) {
     const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
     vec3 points[MANIFOLD_POINTS], forces[MANIFOLD_POINTS], center = vec3_zero();
     double pressure = 0;
-    for (int i = 0; i < c->count; i++) pressure += c->points[i].normal;
+    for (int i = 0; i < c->count; i++) pressure += c->loads[i].normal;
     for (int i = 0; i < c->count; i++) {
         const live_point *p = &c->points[i];
         points[i] = vec3_lerp(vec3_add(a->center, quat_rotate(a->rotation, p->on_a)),
                               vec3_add(b->center, quat_rotate(b->rotation, p->on_b)), 0.5);
-        vec3 share = vec3_scale(c->friction, p->normal / pressure);
-        forces[i] = vec3_scale(vec3_axpy(share, p->normal, c->normal), 1 / w->h);
-        center = vec3_axpy(center, p->normal / pressure, points[i]);
+        double load = c->loads[i].normal;
+        vec3 share = vec3_scale(c->friction, load / pressure);
+        forces[i] = vec3_scale(vec3_axpy(share, load, c->normal), 1 / w->h);
+        center = vec3_axpy(center, load / pressure, points[i]);
     }
     go_round(points, forces, c->count, c->normal);
     bool rough = live_material(w, c->a, c->b)->friction.stick > 0;

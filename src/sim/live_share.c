@@ -3,15 +3,15 @@
  *
  * Each worker has a share of every stage, the same part of the bodies, of the pairs (sorted by bodies), and
  * of each colour (in the order of the contacts): what it works on stays in its cache from stage to stage.  It
- * claims the blocks of its own share first, then helps the others, and waits at the end of the stage for the
- * blocks that others have claimed; a worker that comes late finds the stages done and goes on, so one worker
- * alone gets through too. */
+ * claims the blocks of its own share first, then helps the others, and waits at the end of the stage (of the
+ * last of several that do not depend on each other) for the blocks that others have claimed; a worker that
+ * comes late finds the stages done and goes on, so one worker alone gets through too. */
 #define _POSIX_C_SOURCE 200809L
 #include "sim/live.h"
 
 #include <sched.h>
 
-enum { LOOKS = 2000 };
+enum { LOOKS = 2000, MOST_BATCHES = 32 };
 
 typedef struct crew {
     live *w;
@@ -26,13 +26,15 @@ live_stage live_make_stage(live_blocks *run, int kind, int first, int total, int
                         .first = first,
                         .total = total,
                         .block = block,
+                        .waits = true,
                         .count = (total + block - 1) / block};
 }
 
-/* Blocks of a colour: four for each worker, so that one that is slow or late holds up little. */
+/* Blocks of a colour: two for each worker, so that one that is slow or late holds up little; claiming one
+ * takes as long as solving a batch. */
 static int block_of(const live *w, int total) {
-    int block = total / (4 * parallel_threads(w->context));
-    return block < 2 ? 2 : block > LIVE_BLOCK ? LIVE_BLOCK : block;
+    int block = (total + 2 * parallel_threads(w->context) - 1) / (2 * parallel_threads(w->context));
+    return block < 2 ? 2 : block > MOST_BATCHES ? MOST_BATCHES : block;
 }
 
 /* One stage for each colour that has batches; those without a colour are one block, in order. */
@@ -58,11 +60,11 @@ static void run_alone(live *w, const live_stage *stages, int64_t count) {
 
 /* The blocks of one share, as far as nobody else has claimed them. */
 static void run_share(live *w, live_stage *s, int share, int shares) {
-    int first = s->count * share / shares, count = s->count * (share + 1) / shares - first;
-    for (int i; (i = atomic_fetch_add_explicit(&s->next[share], 1, memory_order_relaxed)) < count;) {
+    int first = s->count * share / shares, count = s->count * (share + 1) / shares - first, done = 0;
+    if (atomic_load_explicit(&s->next[share], memory_order_relaxed) >= count) return;
+    for (int i; (i = atomic_fetch_add_explicit(&s->next[share], 1, memory_order_relaxed)) < count; done++)
         run_block(w, s, first + i);
-        atomic_fetch_add_explicit(&s->done, 1, memory_order_release);
-    }
+    if (done) atomic_fetch_add_explicit(&s->done, done, memory_order_release);
 }
 
 static void wait_for(const live_stage *s) {
@@ -75,10 +77,12 @@ static void wait_for(const live_stage *s) {
 
 static void work(void *argument, int worker) {
     const crew *c = argument;
-    for (int64_t k = 0; k < c->count; k++) {
-        live_stage *s = &c->stages[k];
-        for (int i = 0; i < c->shares; i++) run_share(c->w, s, (worker + i) % c->shares, c->shares);
-        wait_for(s);
+    for (int64_t first = 0, end; first < c->count; first = end) {
+        for (end = first + 1; end < c->count && !c->stages[end - 1].waits;) end++;
+        for (int i = 0; i < c->shares; i++)
+            for (int64_t k = first; k < end; k++)
+                run_share(c->w, &c->stages[k], (worker + i) % c->shares, c->shares);
+        for (int64_t k = first; k < end; k++) wait_for(&c->stages[k]);
     }
 }
 
@@ -104,7 +108,13 @@ void live_share(live *w, live_part part, int64_t items, int block, live_blocks *
     live_run_stages(w, part, &s, 1);
 }
 
-void live_share_batches(live *w, live_part part, live_blocks *run) {
-    live_stage stages[LIVE_COLORS + 1];
-    live_run_stages(w, part, stages, live_color_stages(w, run, 0, stages));
+/* All batches, in any order: each worker its share of each colour. */
+void live_share_batches(live *w, live_part part, const live_stage *before, live_blocks *run) {
+    live_stage stages[LIVE_COLORS + 2];
+    int n = 0;
+    if (before) stages[n++] = *before;
+    int last = n + live_color_stages(w, run, 0, stages + n);
+    for (; n + 1 < last; n++) stages[n].waits = false;
+    if (before) stages[0].waits = true;
+    live_run_stages(w, part, stages, last);
 }

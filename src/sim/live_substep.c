@@ -56,13 +56,10 @@ static void kick(live *w, int slot, double t) {
 static void integrate_velocity(live *w, int slot, bool first) {
     if (!w->movable[slot]) return;
     live_velocity *v = &w->velocities[slot];
-    if (!first) {
-        w->warmth[slot].v = v->v - w->before[slot].v;
-        w->warmth[slot].w = v->w - w->before[slot].w;
-    }
+    live_velocity warmth = {v->v - w->before[slot].v, v->w - w->before[slot].w};
     kick(w, slot, first && w->flies[slot] ? w->h / 2 : w->h);
     w->before[slot] = *v;
-    if (!first && !w->in_direct[slot - 1]) v->v += w->warmth[slot].v, v->w += w->warmth[slot].w;
+    if (!first && !w->in_direct[slot - 1]) v->v += warmth.v, v->w += warmth.w;
 }
 
 /* Free rotation over h by the implicit midpoint rule in body axes: with the momentum y and W = I^-1 (y0 +
@@ -137,7 +134,7 @@ static void integrate_position(live *w, int slot) {
     live_move_freely(w, slot - 1, m);
     four turned = live_four(m->velocity.angular);
     m->velocity = start;
-    take_back(w, slot);
+    if (w->bouncing.count > 0) take_back(w, slot);
     if (!w->movable[slot]) return;
     w->before[slot].w += turned - v->w;
     v->w = turned;
