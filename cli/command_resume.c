@@ -1,6 +1,7 @@
 /* abut resume REC: goes on from the last snapshot of a recording, also after a crash or a kill. */
 #include "simulate.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Scene, model and state from the recording; it is closed again before the recorder opens it. */
@@ -10,21 +11,22 @@ static int load(simulation *s, double *planned) {
     if (abut_recording_open(&s->context, s->recording, &recording, &error) != ABUT_OK)
         return cli_error(&error);
     const char *duration = abut_recording_meta(recording, "duration");
-    *planned = duration ? atof(duration) : 0;
+    *planned = fmax(duration ? atof(duration) : 0, abut_recording_end(recording));
     const void *block;
     size_t size;
-    double at;
+    double at = abut_recording_resume_time(recording);
     abut_status status = abut_recording_scene(&s->context, recording, &s->scene, &error);
     if (status == ABUT_OK)
         status = abut_model_create(&s->context, abut_scene_world(s->scene), &s->model, &error);
-    if (status == ABUT_OK) status = abut_recording_snapshot(recording, 1e300, &block, &size, &at, &error);
+    if (status == ABUT_OK) status = abut_recording_snapshot(recording, at, &block, &size, &at, &error);
+    if (status == ABUT_OK) status = abut_recording_retell(recording, at, s->scene, s->model, &error);
     if (status == ABUT_OK) status = abut_recorder_resume(&s->context, s->recording, &s->recorder, &error);
     abut_sim_options options = {0};
     if (status == ABUT_OK) options = abut_recorder_options(s->recorder);
     if (status == ABUT_OK) simulation_watch(s);
     if (status == ABUT_OK)
         status = abut_sim_create_at(&s->context, s->model, &options, block, size, &s->run, &error);
-    s->frames = abut_recording_frames(recording);
+    s->frames = abut_recording_find_frame(recording, at) + 1;
     abut_recording_close(recording);
     return status == ABUT_OK ? EXIT_DONE : cli_error(&error);
 }
@@ -47,8 +49,12 @@ int command_resume(int argc, char **argv) {
     double duration = 0;
     if (duration_text && !cli_number("resume: --duration", duration_text, &duration)) return EXIT_WRONG;
     simulation s = {.recording = call.positional[0], .quiet = quiet};
+    simulation_log(&s);
     status = load(&s, &s.duration);
-    if (duration_text) s.duration = duration;
+    if (duration > s.duration) s.duration = duration;
+    abut_error error = {0};
+    if (status == EXIT_DONE && abut_recorder_plan(s.recorder, s.duration, &error) != ABUT_OK)
+        status = cli_error(&error);
     if (status == EXIT_DONE) status = simulation_run(&s, strict, json);
     simulation_end(&s);
     return status;

@@ -12,21 +12,52 @@ static bool may_go_on(void *user, const abut_segment *segment) {
     return (!r->work_most || r->work <= r->work_most) && (!(r->deadline > 0) || view_clock() < r->deadline);
 }
 
+/* What goes along tells the scene's functions its events, as the recorded run did. */
+static bool tell_scene(void *user, const abut_event *event) {
+    replay *r = user;
+    return abut_scene_event(r->scene, r->model, event);
+}
+
+static void forget(replay *r) {
+    abut_sim_free(r->along), abut_sim_free(r->ahead);
+    abut_model_free(r->model);
+    abut_scene_free(r->scene);
+    r->along = r->ahead = NULL, r->model = NULL, r->scene = NULL;
+}
+
+/* The scene, whose functions have been told what came before the snapshot. */
+static abut_status load(replay *r, abut_recording *recording, double at, abut_error *error) {
+    abut_status s = abut_recording_scene(NULL, recording, &r->scene, error);
+    if (s == ABUT_OK) s = abut_model_create(NULL, abut_scene_world(r->scene), &r->model, error);
+    if (s == ABUT_OK) s = abut_recording_retell(recording, at, r->scene, r->model, error);
+    return s;
+}
+
 /* The run of the recording stands at the last snapshot, or at a later frame that it has reached already. */
 static abut_status set_out(replay *r, abut_recording *recording, double time, abut_error *error) {
     const void *block;
     size_t size;
     double at;
-    abut_sim_options options = {.user = r, .segment = may_go_on};
     abut_status s = abut_recording_snapshot(recording, time, &block, &size, &at, error);
-    if (s == ABUT_OK && !r->scene) s = abut_recording_scene(NULL, recording, &r->scene, error);
-    if (s == ABUT_OK && !r->model) s = abut_model_create(NULL, abut_scene_world(r->scene), &r->model, error);
+    bool elsewhere = r->along && (abut_sim_time(r->along) < at || abut_sim_time(r->along) > time);
+    /* what functions of the scene keep has no way back */
+    if (r->scene && (!r->model || ((elsewhere || !r->along) && abut_scene_listens(r->scene)))) forget(r);
+    if (s == ABUT_OK && !r->scene) s = load(r, recording, at, error);
+    abut_sim_options options = {.user = r, .segment = may_go_on};
     if (s == ABUT_OK && !r->ahead)
         s = abut_sim_create_at(NULL, r->model, &options, block, size, &r->ahead, error);
+    if (s == ABUT_OK && abut_scene_listens(r->scene)) options.event = tell_scene;
     if (s == ABUT_OK && !r->along)
         return abut_sim_create_at(NULL, r->model, &options, block, size, &r->along, error);
-    if (s == ABUT_OK && (abut_sim_time(r->along) < at || abut_sim_time(r->along) > time))
-        s = abut_sim_restore(r->along, block, size, error);
+    return s == ABUT_OK && elsewhere ? abut_sim_restore(r->along, block, size, error) : s;
+}
+
+/* One frame on; every() comes behind it. */
+static abut_status go_along(replay *r, double until, abut_error *error) {
+    double from = abut_sim_time(r->along);
+    abut_status s = abut_sim_advance(r->along, until, error);
+    if (s == ABUT_OK && !abut_scene_every(r->scene, from, until)) s = ABUT_CANCELLED;
+    if (s != ABUT_OK && error && abut_scene_error(r->scene)) *error = *abut_scene_error(r->scene);
     return s;
 }
 
@@ -49,8 +80,7 @@ static abut_status go_there(replay *r, abut_recording *recording, double time, a
     if (s != ABUT_OK) return s;
     double frame = abut_scene_world(r->scene)->frame;
     int64_t next = (int64_t)(abut_sim_time(r->along) / frame + 1e-9) + 1;
-    for (; s == ABUT_OK && (double)next * frame <= time; next++)
-        s = abut_sim_advance(r->along, (double)next * frame, error);
+    for (; s == ABUT_OK && (double)next * frame <= time; next++) s = go_along(r, (double)next * frame, error);
     if (s == ABUT_OK) s = copy_ahead(r, error);
     if (s == ABUT_OK && abut_sim_time(r->ahead) < time) s = abut_sim_advance(r->ahead, time, error);
     return s;
@@ -72,9 +102,7 @@ int replay_contacts(replay *r, abut_recording *recording, double time, const abu
 }
 
 void replay_free(replay *r) {
-    abut_sim_free(r->along), abut_sim_free(r->ahead);
-    abut_model_free(r->model);
-    abut_scene_free(r->scene);
+    forget(r);
     free(r->block);
     *r = (replay){0};
 }

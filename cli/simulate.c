@@ -32,9 +32,13 @@ static int report(const simulation *s, const abut_error *error) {
     return cli_error(own ? own : error);
 }
 
+void simulation_log(simulation *s) {
+    if (!s->quiet) s->context.log.write = print_log;
+}
+
 int simulation_load(simulation *s, const char *path, const abut_scene_options *options, int threads) {
     abut_error error = {0};
-    if (!s->quiet) s->context.log.write = print_log;
+    simulation_log(s);
     if (threads > 1) {
         s->workers = abut_workers_create(NULL, threads);
         if (s->workers) s->context.parallel = abut_workers_parallel(s->workers);
@@ -198,10 +202,11 @@ static int print_table(const simulation *s, const char *status, double wall) {
 
 /* ---- the loop */
 
-/* The time of a frame, from its number: k * frame has no error that grows. */
+/* The time of a frame, from its number: k * frame has no error that grows.  One that ends a rounding error
+ * before the duration is the last. */
 static double frame_time(const simulation *s, int64_t k) {
-    double frame = abut_scene_world(s->scene)->frame;
-    return fmin((double)k * frame, s->duration);
+    double frame = abut_scene_world(s->scene)->frame, t = (double)k * frame;
+    return t < s->duration - 1e-9 * frame ? t : s->duration;
 }
 
 static abut_status advance(simulation *s, double until, abut_error *error) {

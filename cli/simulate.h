@@ -17,6 +17,8 @@ typedef struct simulation {
     bool quiet;     /* nothing but errors */
 } simulation;
 
+/* What the library and the scene say goes to standard error, unless it is to be quiet. */
+void simulation_log(simulation *s);
 /* From the scene's start. EXIT_DONE, or a message has been printed. */
 int simulation_load(simulation *s, const char *path, const abut_scene_options *options, int threads);
 /* What --allow-overlap has moved, one line a body, to standard error. */

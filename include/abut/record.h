@@ -37,10 +37,12 @@ ABUT_API abut_status abut_recorder_create(const abut_context *context, const cha
                                           const abut_scene *scene, const abut_model *model,
                                           const abut_recorder_def *def, abut_recorder **recorder,
                                           abut_error *error);
-/* Opens an existing recording to append to it from its last snapshot: everything behind that snapshot is
- * removed. */
+/* Opens an existing recording to append to it from its last snapshot at a whole frame (see
+ * abut_recording_resume_time): everything behind that snapshot is removed. */
 ABUT_API abut_status abut_recorder_resume(const abut_context *context, const char *path,
                                           abut_recorder **recorder, abut_error *error);
+/* Another planned duration than that of the recording so far: what a later resume goes on to. */
+ABUT_API abut_status abut_recorder_plan(abut_recorder *recorder, double duration, abut_error *error);
 ABUT_API void abut_recorder_free(abut_recorder *recorder);
 /* Hooks that record events and dense output. */
 ABUT_API abut_sim_options abut_recorder_options(abut_recorder *recorder);
@@ -133,6 +135,13 @@ ABUT_API int64_t abut_recording_find_frame(abut_recording *recording, double tim
 /* The last snapshot at or before a time; the block lives until the next call of this function. */
 ABUT_API abut_status abut_recording_snapshot(abut_recording *recording, double time, const void **block,
                                              size_t *size, double *at, abut_error *error);
+/* The time of the snapshot from which the recording goes on: the last one, but where the run ended within a
+ * frame the last before that, so that it becomes the run that had not ended there. */
+ABUT_API double abut_recording_resume_time(abut_recording *recording);
+/* Tells the scene's functions what they were told up to the last snapshot at or before a time (events, and
+ * the times of every()), so that what they keep is as it was then. */
+ABUT_API abut_status abut_recording_retell(abut_recording *recording, double until, abut_scene *scene,
+                                           const abut_model *model, abut_error *error);
 /* Loads the scene of the recording again, with the same parameters. */
 ABUT_API abut_status abut_recording_scene(const abut_context *context, abut_recording *recording,
                                           abut_scene **scene, abut_error *error);

@@ -80,6 +80,10 @@ ABUT_API int abut_scene_lights(const abut_scene *scene, const abut_light **light
  * function failed, and abut_scene_error says where. */
 ABUT_API bool abut_scene_event(abut_scene *scene, const abut_model *model, const abut_event *event);
 ABUT_API bool abut_scene_every(abut_scene *scene, double from, double to);
+/* Whether the scene has such functions; and that what they are told from now on was told before, in another
+ * process or run: what they keep becomes as it was, and print() is silent meanwhile. */
+ABUT_API bool abut_scene_listens(const abut_scene *scene);
+ABUT_API void abut_scene_retell(abut_scene *scene, bool again);
 /* The error of the last function of the scene that failed (also of motions and forces); NULL: none did. */
 ABUT_API const abut_error *abut_scene_error(const abut_scene *scene);
 

@@ -7,14 +7,16 @@
  * from the second to the first. */
 #include "contact/element_placed.h"
 
-/* Two points with offsets: n = (a - b)/|a - b|, gap = |a - b| - r_a - r_b, place b + r_b n. */
-static bool between_points(vec3 a, vec3 a_rate, double ra, vec3 b, vec3 b_rate, double rb,
+/* Two points with offsets: n = (a - b)/|a - b|, gap = |a - b| - r_a - r_b, place b + r_b n.  Round things
+ * whose points coincide are deep in each other, whatever the direction: `else_normal` is taken. */
+static bool between_points(vec3 a, vec3 a_rate, double ra, vec3 b, vec3 b_rate, double rb, vec3 else_normal,
                            contact_point *out) {
     vec3 e = vec3_sub(a, b);
     double length = vec3_length(e);
-    if (!(length > 0)) return false;
-    out->normal = vec3_scale(e, 1 / length);
-    out->normal_rate = unit_rate(out->normal, vec3_sub(a_rate, b_rate), length);
+    if (!(length > 0) && !(ra + rb > 0)) return false;
+    out->normal = length > 0 ? vec3_scale(e, 1 / length) : else_normal;
+    out->normal_rate =
+        length > 0 ? unit_rate(out->normal, vec3_sub(a_rate, b_rate), length) : (vec3){0, 0, 0};
     out->gap = length - ra - rb;
     out->at = vec3_axpy(b, rb, out->normal);
     out->at_rate = vec3_axpy(b_rate, rb, out->normal_rate);
@@ -22,7 +24,7 @@ static bool between_points(vec3 a, vec3 a_rate, double ra, vec3 b, vec3 b_rate, 
 }
 
 static bool point_point(const placed *a, const placed *b, contact_point *out) {
-    return between_points(a->p, a->p_rate, a->e->r, b->p, b->p_rate, b->e->r, out);
+    return between_points(a->p, a->p_rate, a->e->r, b->p, b->p_rate, b->e->r, (vec3){0, 0, 1}, out);
 }
 
 /* The foot of p on the line: q = l + s d, s = (p - l).d, and its rate. */
@@ -37,7 +39,7 @@ static double foot_on_line(const placed *line, vec3 p, vec3 p_rate, vec3 *q, vec
 static bool point_line(const placed *a, const placed *b, contact_point *out, double *sb) {
     vec3 q, q_rate;
     *sb = foot_on_line(b, a->p, a->p_rate, &q, &q_rate);
-    return between_points(a->p, a->p_rate, a->e->r, q, q_rate, b->e->r, out);
+    return between_points(a->p, a->p_rate, a->e->r, q, q_rate, b->e->r, vec3_orthogonal(b->d), out);
 }
 
 /* A point that lies at p with offset r against a plane through b->p with outward normal b->d:
@@ -126,7 +128,7 @@ static bool circle_foot(const placed *c, vec3 q, vec3 q_rate, double side, vec3 
 static bool point_circle(const placed *a, const placed *b, contact_point *out) {
     vec3 foot, foot_rate;
     return circle_foot(b, a->p, a->p_rate, 1, &foot, &foot_rate) &&
-           between_points(a->p, a->p_rate, a->e->r, foot, foot_rate, 0, out);
+           between_points(a->p, a->p_rate, a->e->r, foot, foot_rate, 0, b->d, out);
 }
 
 static bool circle_plane(const placed *a, const placed *b, contact_point *out) {
@@ -143,13 +145,14 @@ static bool ellipsoid_plane(const placed *a, const placed *b, contact_point *out
     return true;
 }
 
-/* A point with its offset inside a spherical cavity: n from the wall to the centre, gap = R - |a - c| - r. */
+/* A point with its offset inside a spherical cavity: n from the wall to the centre, gap = R - |a - c| - r. In
+ * the centre all directions are alike, and the gap is what it is: a ball there may be too large. */
 static bool tip_cavity(vec3 p, vec3 p_rate, double r, const placed *b, contact_point *out) {
     vec3 e = vec3_sub(b->p, p);
     double length = vec3_length(e);
-    if (!(length > 0)) return false;
-    out->normal = vec3_scale(e, 1 / length);
-    out->normal_rate = unit_rate(out->normal, vec3_sub(b->p_rate, p_rate), length);
+    out->normal = length > 0 ? vec3_scale(e, 1 / length) : (vec3){0, 0, 1};
+    out->normal_rate =
+        length > 0 ? unit_rate(out->normal, vec3_sub(b->p_rate, p_rate), length) : (vec3){0, 0, 0};
     out->gap = b->e->r - length - r;
     out->at = vec3_axpy(p, -r, out->normal);
     out->at_rate = vec3_axpy(p_rate, -r, out->normal_rate);

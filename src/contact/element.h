@@ -50,7 +50,7 @@ typedef struct element {
  * (a circle is the rim of a cylinder: its normal leaves the rim between axis and radius).
  * *sa and *sb receive the line parameters of a and b where they are lines (may be NULL), of a circle -1 where
  * the place is that of its other branch.  False where the pair has no single closest point (parallel lines, a
- * circle parallel to a plane, concentric points) or is not supported. */
+ * circle parallel to a plane, sharp points in one place) or is not supported. */
 bool element_contact(const element *a, const motion *ma, const element *b, const motion *mb, double sign,
                      contact_point *out, double *sa, double *sb);
 

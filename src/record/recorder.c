@@ -5,6 +5,7 @@
  * which event and segment come next, so that resuming can remove what was written behind it. */
 #define _XOPEN_SOURCE 700
 #include "record/geometry.h"
+#include "record/resume.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,36 +285,24 @@ abut_status abut_recorder_create(const abut_context *context, const char *path, 
     return ABUT_OK;
 }
 
-/* The last snapshot: its frame and time, and what is recorded up to it. */
-static bool ask_last_snapshot(abut_recorder *r, int64_t *frame) {
-    static const char *const sql =
-        "SELECT frame, t, next_event, next_segment FROM snapshot ORDER BY frame DESC LIMIT 1";
-    sqlite3_stmt *s = NULL;
-    bool found = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
-    if (found) {
-        *frame = sqlite3_column_int64(s, 0);
-        r->last_snapshot = sqlite3_column_double(s, 1);
-        r->next_event = sqlite3_column_int64(s, 2), r->next_segment = sqlite3_column_int64(s, 3);
-    }
-    sqlite3_finalize(s);
-    return found;
-}
-
 abut_status abut_recorder_resume(const abut_context *context, const char *path, abut_recorder **recorder,
                                  abut_error *error) {
     *recorder = NULL;
     abut_recorder *r = new_recorder(context, NULL);
     if (!r) return fail_memory(error);
     abut_status status = open_file(r, path, SQLITE_OPEN_READWRITE, error);
-    int64_t frame = -1;
-    if (status == ABUT_OK && !ask_last_snapshot(r, &frame))
+    resume_point from = {0};
+    if (status == ABUT_OK && !record_resume_point(r->db, &from))
         status = fail_at(error, ABUT_INVALID, path, 0, "has no snapshot to resume from; run the scene again");
+    r->last_snapshot = from.time;
+    r->next_event = from.next_event, r->next_segment = from.next_segment;
     char sql[400];
     snprintf(sql, sizeof sql,
              "BEGIN; DELETE FROM frame WHERE id > %lld; DELETE FROM contact WHERE frame > %lld; DELETE FROM "
-             "event WHERE id >= %lld;"
+             "snapshot WHERE frame > %lld; DELETE FROM event WHERE id >= %lld;"
              "DELETE FROM segment WHERE id >= %lld",
-             (long long)frame, (long long)frame, (long long)r->next_event, (long long)r->next_segment);
+             (long long)from.frame, (long long)from.frame, (long long)from.frame, (long long)from.next_event,
+             (long long)from.next_segment);
     if (status == ABUT_OK) status = record_execute(r->db, path, sql, error);
     /* recordings of earlier versions have no such columns; where they are there this does nothing */
     if (status == ABUT_OK) {
@@ -327,9 +316,14 @@ abut_status abut_recorder_resume(const abut_context *context, const char *path, 
         abut_recorder_free(r);
         return status;
     }
-    r->next_frame = frame + 1;
+    r->next_frame = from.frame + 1;
     *recorder = r;
     return ABUT_OK;
+}
+
+abut_status abut_recorder_plan(abut_recorder *r, double duration, abut_error *error) {
+    r->def.duration = duration;
+    return set_meta_number(r, "duration", duration, error);
 }
 
 void abut_recorder_free(abut_recorder *r) {

@@ -16,6 +16,7 @@ static const char *find_set(const abut_scene *scene, const char *name) {
 /* param(name, default): a number, or text or a flag if the default is one. */
 static int param(lua_State *L) {
     abut_scene *scene = scene_of(L);
+    scene_check_building(L, "param");
     const char *name = luaL_checkstring(L, 1);
     if (lua_gettop(L) < 2)
         return scene_raise(L, NULL, "param: `%s` needs a default; write param(\"%s\", 1)", name, name);
@@ -56,6 +57,7 @@ static void add_handler(lua_State *L, scene_handler h, const char *what) {
 }
 
 static int on(lua_State *L) {
+    scene_check_building(L, "on");
     const char *kind = luaL_checkstring(L, 1);
     luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_settop(L, 2);
@@ -75,6 +77,7 @@ static int on(lua_State *L) {
 }
 
 static int every(lua_State *L) {
+    scene_check_building(L, "every");
     double period = luaL_checknumber(L, 1);
     luaL_checktype(L, 2, LUA_TFUNCTION);
     if (!(period > 0) || !isfinite(period))
@@ -95,6 +98,13 @@ static int camera(lua_State *L) {
     table_position(&t, "target", 0, &c.target);
     table_vector(&t, "up", 0, &c.up);
     table_number(&t, "field_of_view", 0, &c.field_of_view);
+    if (!(c.field_of_view > 0 && c.field_of_view < 180))
+        return scene_raise(L, "field_of_view",
+                           "camera: `field_of_view` lies between 0 and 180 degrees, not at %g",
+                           c.field_of_view);
+    if (!(vec3_distance(c.position, c.target) > 0))
+        return scene_raise(L, "position", "camera: `position` and `target` are the same point; move one");
+    if (!(vec3_length(c.up) > 0)) return scene_raise(L, "up", "camera: `up` must not be zero");
     scene->camera = c;
     return 0;
 }
@@ -106,6 +116,7 @@ static int light(lua_State *L) {
     table_position(&t, "position", 0, &l.position);
     table_vector(&t, "color", 0, &l.color);
     table_number(&t, "intensity", 0, &l.intensity);
+    if (l.intensity < 0) return scene_raise(L, "intensity", "light: `intensity` cannot be negative");
     if (!array_push(&scene->context, &scene->lights, l)) scene_raise_memory(L);
     return 0;
 }
@@ -176,21 +187,41 @@ bool abut_scene_event(abut_scene *scene, const abut_model *model, const abut_eve
     return true;
 }
 
+/* How many multiples of the period have come by a time; those that miss it by rounding have.  What has come
+ * by the end of one span has come by the beginning of the next. */
+static double multiples(double time, double period) {
+    double k = floor(time / period);
+    return (k + 1) * period <= time * (1 + 1e-12) ? k + 1 : k;
+}
+
+static bool call_every(abut_scene *scene, const scene_handler *h, double time) {
+    scene_allow(scene, SCENE_CALL_INSTRUCTIONS);
+    lua_rawgeti(scene->lua, LUA_REGISTRYINDEX, h->reference);
+    lua_pushnumber(scene->lua, time);
+    scene->has_failed = scene_call(scene, 1, 0, &scene->failure) != ABUT_OK;
+    return !scene->has_failed;
+}
+
 bool abut_scene_every(abut_scene *scene, double from, double to) {
     for (int i = 0; i < scene->handlers.count; i++) {
-        const scene_handler *h = &scene->handlers.data[i];
-        if (h->kind >= 0) continue;
-        /* multiples k of the period with from < k * period <= to */
-        for (double k = floor(from / h->period) + 1; k * h->period <= to * (1 + 1e-15); k++) {
-            scene_allow(scene, SCENE_CALL_INSTRUCTIONS);
-            lua_rawgeti(scene->lua, LUA_REGISTRYINDEX, h->reference);
-            lua_pushnumber(scene->lua, k * h->period);
-            scene->has_failed = scene_call(scene, 1, 0, &scene->failure) != ABUT_OK;
-            if (scene->has_failed) return false;
-        }
+        scene_handler *h = &scene->handlers.data[i];
+        if (h->kind < 0) h->next = multiples(from, h->period) + 1, h->last = multiples(to, h->period);
     }
-    return true;
+    for (;;) { /* in the order of their times, and of the scene where these are the same */
+        scene_handler *first = NULL;
+        for (int i = 0; i < scene->handlers.count; i++) {
+            scene_handler *h = &scene->handlers.data[i];
+            if (h->kind >= 0 || h->next > h->last) continue;
+            if (!first || h->next * h->period < first->next * first->period * (1 - 1e-12)) first = h;
+        }
+        if (!first) return true;
+        double time = first->next++ * first->period;
+        if (!call_every(scene, first, time)) return false;
+    }
 }
+
+bool abut_scene_listens(const abut_scene *scene) { return scene->handlers.count > 0; }
+void abut_scene_retell(abut_scene *scene, bool again) { scene->is_retold = again; }
 
 const abut_error *abut_scene_error(const abut_scene *scene) {
     return scene->has_failed ? &scene->failure : NULL;

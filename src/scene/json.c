@@ -76,6 +76,7 @@ json_t *scene_json_of(lua_State *L, int index, const char *call) {
 static int recorded(lua_State *L) {
     abut_scene *scene = scene_of(L);
     const char *name = lua_tostring(L, lua_upvalueindex(1));
+    scene_check_building(L, name);
     scene_charge(L, SCENE_CALL_COST);
     json_t *call = NULL;
     if (lua_gettop(L) > 1) { /* pair("a", "b", {...}): its arguments as a list */

@@ -86,9 +86,13 @@ static int add_spring(lua_State *L) {
     s.b = table_body(&t, "b", 2);
     s.has_at_a = table_position(&t, "at_a", 0, &s.at_a);
     s.has_at_b = table_position(&t, "at_b", 0, &s.at_b);
+    if (s.a == s.b)
+        scene_raise(L, NULL, "spring: it connects body `%s` with itself; name two bodies",
+                    scene->bodies.data[s.a].name);
     if (s.b < 0 && !s.has_at_b)
         scene_raise(L, NULL, "spring: without a second body it needs `at_b`, a point of the ground");
-    table_length(&t, "length", 0, &s.length);
+    if (table_length(&t, "length", 0, &s.length) && s.length < 0)
+        scene_raise(L, "length", "spring: `length` cannot be negative");
     bool stiff = table_number(&t, "stiffness", 0, &s.stiffness);
     if (!table_number(&t, "damping", 0, &s.damping) && !stiff)
         scene_raise(L, NULL, "spring: `stiffness` is missing; give it in N/m, or `damping` in N s/m");

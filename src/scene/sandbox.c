@@ -136,6 +136,14 @@ abut_status scene_call(abut_scene *scene, int arguments, int results, abut_error
     return status;
 }
 
+void scene_check_building(lua_State *L, const char *name) {
+    if (scene_of(L)->is_built)
+        scene_raise(L, NULL,
+                    "%s builds the world, which the run can no longer change; call it in the scene itself, "
+                    "not in a function that the run calls",
+                    name);
+}
+
 /* ---- libraries */
 
 static int log_print(lua_State *L) {
@@ -149,6 +157,7 @@ static int log_print(lua_State *L) {
         luaL_addvalue(&buffer);
     }
     luaL_pushresult(&buffer);
+    if (scene->is_retold) return 0;
     log_write(&scene->context, ABUT_LOG_INFO, "%s", lua_tostring(L, -1));
     return 0;
 }

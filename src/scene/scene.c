@@ -35,12 +35,23 @@ static bool ends_with(const char *text, const char *end) {
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* As Lua reads files: behind the mark of UTF-8, and the first line without its text where it names the
+ * program that runs the file (`#!/usr/bin/env abut`). */
+static size_t skip_head(const char *text, size_t size) {
+    size_t n = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    if (n < size && text[n] == '#')
+        while (n < size && text[n] != '\n') n++;
+    return n;
+}
+
 static abut_status run_lua(abut_scene *scene, abut_error *error) {
     char chunk[320];
     /* "=name" is shown by Lua as name, whole */
     strcpy(chunk, "=");
     strncat(chunk, scene->name, sizeof chunk - 2);
-    int code = luaL_loadbufferx(scene->lua, scene->source, scene->source_size, chunk, "t");
+    size_t skipped = skip_head(scene->source, scene->source_size);
+    int code =
+        luaL_loadbufferx(scene->lua, scene->source + skipped, scene->source_size - skipped, chunk, "t");
     if (code != LUA_OK) {
         lua_pushcfunction(scene->lua, lua_error);
         lua_insert(scene->lua, -2);
@@ -74,6 +85,7 @@ static abut_status check_set(const abut_scene *scene, abut_error *error) {
 
 /* The arrays no longer grow: the world may point to them. */
 static void finish(abut_scene *scene) {
+    scene->is_built = true;
     abut_world_def *w = &scene->world;
     w->materials = scene->materials.data, w->material_count = (int)scene->materials.count;
     w->pairs = scene->pairs.data, w->pair_count = (int)scene->pairs.count;

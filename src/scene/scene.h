@@ -47,6 +47,7 @@ typedef struct scene_handler {
     int kind; /* abut_event_kind; -1: every() */
     int reference;
     double period;
+    double next, last; /* multiples of it to be called, within abut_scene_every */
 } scene_handler;
 
 /* A shape, and the call that made it, for the dump: {"solid.box": [2, 1, 0.5]}. */
@@ -61,6 +62,8 @@ struct abut_scene {
     lua_State *lua;
     size_t lua_bytes, lua_limit;
     int64_t instructions_left;
+    bool is_built;                    /* from then on only functions that the run calls */
+    bool is_retold;                   /* what functions are told has been told before: print() is silent */
     int memory_line;                  /* where the last allocation was refused */
     const char *name, *folder, *root; /* of the file; for messages and for files it reads */
     const char *source;               /* its text, to find the line of a key */
@@ -124,6 +127,9 @@ int scene_raise_memory(lua_State *L);
 bool scene_time_function(void *user, double time, double *out, int count);
 /* Keeps the function on top of the stack (and pops it); `scale`: of the number or the position it returns. */
 scene_function *scene_keep_function(lua_State *L, const char *what, double scale);
+
+/* Raises where a function of the language is called by one that the run calls. */
+void scene_check_building(lua_State *L, const char *name);
 
 /* ---- hints.c */
 /* What may be meant, to be put behind a message of Lua; "" where nothing is known. */

@@ -156,6 +156,10 @@ void scene_resolve(lua_State *L, const char *what, const char *file, char *path,
     if (length < 0 || (size_t)length >= sizeof joined)
         scene_raise(L, "file", "%s: the file name is too long", what);
     char *real = realpath(joined, NULL), *root = realpath(scene->root, NULL);
+    if (!real && file[0] != '/' && scene->root != scene->folder) { /* a scene that was moved: below --root */
+        length = snprintf(joined, sizeof joined, "%s/%s", scene->root, file);
+        if (length >= 0 && (size_t)length < sizeof joined) real = realpath(joined, NULL);
+    }
     bool below = false;
     if (real && root) {
         size_t n = strlen(root);
@@ -165,8 +169,8 @@ void scene_resolve(lua_State *L, const char *what, const char *file, char *path,
     bool exists = real != NULL;
     free(real), free(root);
     if (!exists)
-        scene_raise(L, "file", "%s: there is no file `%s` in the folder of the scene; check the name", what,
-                    file);
+        scene_raise(L, "file", "%s: there is no file `%s` in the folder of the scene%s; check the name", what,
+                    file, scene->root != scene->folder ? " or of --root" : "");
     if (!below)
         scene_raise(L, "file", "%s: `%s` lies outside the folder of the scene; move it there, or use --root",
                     what, file);

@@ -131,7 +131,11 @@ static int set_pair(lua_State *L) {
         for (int i = 1; i <= 3; i++) lua_geti(L, 1, i);
         lua_remove(L, 1);
     }
-    const char *a = luaL_checkstring(L, 1), *b = luaL_checkstring(L, 2);
+    if (lua_type(L, 1) != LUA_TSTRING || lua_type(L, 2) != LUA_TSTRING || !lua_istable(L, 3) ||
+        lua_gettop(L) > 3)
+        return scene_raise(
+            L, NULL, "pair takes two names and a table: write pair(\"rubber\", \"ice\", {friction = 0.1})");
+    const char *a = lua_tostring(L, 1), *b = lua_tostring(L, 2);
     abut_pair_def p = meet(scene, find_material(L, NULL, a), find_material(L, NULL, b));
     lua_remove(L, 1), lua_remove(L, 1);
     table t = table_open(L, "pair", "restitution friction", 0);
@@ -244,10 +248,20 @@ static void read_motion(const table *t, abut_body_def *body) {
     body->motion_user = scene_keep_function(t->L, what, scene_of(t->L)->unit);
 }
 
-/* Groups may be numbers or words. */
+/* Groups are numbers, 1 and 1.0 the same one, or words. */
 static void read_group(const table *t, abut_body_def *body) {
     if (!table_get(t, "group", 0)) return;
     size_t size;
+    int type = lua_type(t->L, -1);
+    if (type != LUA_TNUMBER && type != LUA_TSTRING)
+        scene_raise(t->L, "group", "body: `group` must be a word or a number, not a %s",
+                    lua_typename(t->L, type));
+    lua_Integer whole;
+    if (type == LUA_TNUMBER && lua_numbertointeger(lua_tonumber(t->L, -1), &whole) &&
+        (lua_Number)whole == lua_tonumber(t->L, -1)) {
+        lua_pop(t->L, 1);
+        lua_pushinteger(t->L, whole);
+    }
     const char *text = luaL_tolstring(t->L, -1, &size);
     body->group = (int)(hash64(text, size, 5) & 0x7ffffffe) + 1;
     lua_pop(t->L, 2);

@@ -275,10 +275,32 @@ static void degenerate_pairs_are_refused(void **state) {
     contact_point p;
     element l = {.kind = ELEMENT_LINE, .d = {1, 0, 0}, .r = 0.1},
             c = {.kind = ELEMENT_CIRCLE, .d = {0, 0, 1}, .r = 1};
-    element f = {.kind = ELEMENT_PLANE, .d = {0, 0, 1}}, o = {.kind = ELEMENT_POINT, .r = 1};
+    element f = {.kind = ELEMENT_PLANE, .d = {0, 0, 1}};
     assert_false(element_contact(&l, &m, &l, &m, 1, &p, NULL, NULL));
     assert_false(element_contact(&c, &m, &f, &m, 1, &p, NULL, NULL));
-    assert_false(element_contact(&o, &m, &o, &m, 1, &p, NULL, NULL));
+    element v = {.kind = ELEMENT_POINT};
+    assert_false(element_contact(&v, &m, &v, &m, 1, &p, NULL, NULL));
+}
+
+/* Balls with one centre are as deep in each other as both are thick, in any direction; in a cavity a ball has
+ * all the room there is. */
+static void round_things_with_one_centre_overlap(void **state) {
+    (void)state;
+    motion m = random_motion(vec3_make(1, 2, 3));
+    contact_point p;
+    element o = {.kind = ELEMENT_POINT, .r = 1}, v = {.kind = ELEMENT_POINT, .r = 0.5};
+    element l = {.kind = ELEMENT_LINE, .d = {1, 0, 0}, .lo = -1, .hi = 1, .r = 0.1},
+            h = {.kind = ELEMENT_CAVITY, .r = 3};
+    const struct {
+        const element *other;
+        double gap;
+    } rows[] = {{&v, -1.5}, {&l, -1.1}, {&h, 2}};
+    for (int i = 0; i < 3; i++) {
+        assert_true(element_contact(&o, &m, rows[i].other, &m, 1, &p, NULL, NULL));
+        assert_true(fabs(p.gap - rows[i].gap) < 1e-12);
+        assert_true(fabs(vec3_length(p.normal) - 1) < 1e-12);
+        if (rows[i].other == &l) assert_true(fabs(vec3_dot(p.normal, quat_rotate(m.rotation, l.d))) < 1e-12);
+    }
 }
 
 /* All minima of the distance from a rim to a line, by walking around it in small steps, against the two
@@ -434,6 +456,7 @@ int main(void) {
         cmocka_unit_test(every_place_of_two_rims_is_found),
         cmocka_unit_test(no_place_of_a_rim_is_nearer_to_an_ellipsoid),
         cmocka_unit_test(degenerate_pairs_are_refused),
+        cmocka_unit_test(round_things_with_one_centre_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

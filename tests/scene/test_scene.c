@@ -125,6 +125,13 @@ static void mistakes_get_place_and_remedy(void **state) {
     refused("world { gravity = {0, 0, '1'} }", 1, "entry 3", "not a string");
     refused("body { shape = sphere {1} }\nspring { 'body1', at_b = {0, 0, 2} }", 2, "stiffness", "N/m");
     refused("every(1e-9, print)", 1, "every", "short");
+    refused("pair('a')", 1, "two names and a table", "pair(\"rubber\", \"ice\"");
+    refused("body { shape = sphere {1},\n group = {} }", 2, "group", "a word or a number, not a table");
+    refused("body { shape = sphere {1} }\nspring { 'body1', 'body1', stiffness = 1 }", 2, "body1", "itself");
+    refused("body { shape = sphere {1} }\nspring { 'body1', at_b = {0, 0, 2}, stiffness = 1,\n length = -1 }",
+            3, "length", "negative");
+    refused("camera { field_of_view = 180 }", 1, "field_of_view", "between 0 and 180");
+    refused("camera { position = {1, 2, 3}, target = {1, 2, 3} }", 1, "position", "same point");
     refused("body { shape = sphere {1},\n  postion = {0, 0, 0} }", 2, "postion", "position");
     refused("\nworld { gravty = {0, 0, 1} }", 2, "gravty", "gravity");
     refused("body { shape = sphere {-1} }", 1, "radius", "positive");
