@@ -246,7 +246,8 @@ static bool classify(const group *g, group_contact *c, cone_kind kind, double sl
     if (!(coefficient > 0))
         coulomb_set_mode(c, kind, FRICTION_FREE, vec3_zero());
     else if (fast)
-        coulomb_set_mode(c, kind, FRICTION_SLIP, vec3_unit(speed));
+        coulomb_set_mode(c, kind, FRICTION_SLIP,
+                         kind == CONE_FRICTION && c->begins ? c->slip_along : vec3_unit(speed));
     return coefficient > 0 && !fast;
 }
 

@@ -27,6 +27,7 @@ typedef struct group_contact {
     vec3 slip_along; /* unit: direction of the slip, of the rolling axis, and (sign in .x) of the spin, */
     vec3 roll_along; /* while their speeds are too small to tell: just after the start of slip */
     double spin_along;
+    bool begins;  /* the caller knows the direction of a slow slip (dynamics/onset.h): slip_along stays */
     bool pressed; /* does not accelerate away: belongs to what is held */
     bool idle; /* pressed, but the last solution left its load to redundant others: not in the active set */
 

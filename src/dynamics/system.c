@@ -34,7 +34,8 @@ static void add_cones(group_system *s, int index, double slip_speed) {
                            f->stick,
                            f->slide,
                            c->mode,
-                           direction(group_contact_slip(s->g, c), slowest, c->slip_along, n),
+                           direction(group_contact_slip(s->g, c), c->begins ? INFINITY : slowest,
+                                     c->slip_along, n),
                            -1});
     add_cone(s, (cone){index,
                        CONE_ROLLING,

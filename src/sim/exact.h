@@ -96,12 +96,16 @@ typedef struct exact_onset {
     double slow; /* m/s: slower slip takes its direction from what it will be; 0: it does not begin here */
     double look; /* after this time, s */
     double k;    /* acceleration that friction can give the place across the slip, m/s^2 */
+    vec3 along;  /* what its friction opposes at the start of the step */
 } exact_onset;
 
 /* The search for the directions of up to ONSET_MOST such places in one evaluation; zero at first. */
 enum { ONSET_MOST = 8 };
 typedef struct exact_turning {
-    int count, rounds;
+    int count, rounds, shorter;
+    bool anew; /* from the start of the step */
+    int64_t place[ONSET_MOST];
+    vec3 along[ONSET_MOST]; /* the directions of the last solution */
     double inverse[ONSET_MOST][ONSET_MOST], missed[ONSET_MOST], turned[ONSET_MOST];
 } exact_turning;
 
@@ -296,11 +300,18 @@ void exact_free_faces(exact *x);
 void exact_face_remember(exact *x);
 
 /* ---- exact_onset.c */
-/* At the start of a step: which places begin to slip. */
+/* With the loads of the placed state: which places begin to slip; whether any does. */
+bool exact_onset_find(exact *x);
+/* The same, at the start of a step. */
 void exact_onset_remember(exact *x);
+/* Modes and forces at an event, such that they hold in the step that follows. */
+abut_status exact_onset_choose(exact *x, double powers[2], abut_error *error);
 /* Turns the directions of slow slip towards what the accelerations just found ask for; true: they are to be
  * found anew. */
 bool exact_onset_turn(exact *x, exact_turning *t);
+/* Where the forces of the directions that were tried were not found: goes back with them; true: they are to
+ * be found anew. */
+bool exact_onset_back(exact *x, exact_turning *t);
 /* With the loads of the placed state: after how long the slip of a touch ends, if that is so soon that it is
  * as good as over; INFINITY otherwise. */
 double exact_slip_left(const exact *x, int64_t item);

@@ -288,6 +288,11 @@ void exact_note_contradiction(exact *x, int number, double time) {
     x->account->contradicts = 1 + x->hinges[x->row_hinge[number]], x->account->contradicts_at = time;
 }
 
+/* With the modes given; whether they may stay is another question. */
+static bool is_solved(const exact *x) {
+    return x->result.outcome == FORCES_SOLVED || x->result.outcome == FORCES_CANNOT_STICK;
+}
+
 abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute, double powers[2],
                              abut_error *error) {
     if (x->account) x->account->evaluations++; /* a look between steps has none */
@@ -307,8 +312,7 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
     do
         status = (choose ? forces_choose : forces_solve)(&g, &config, &x->scratch, x->accelerations,
                                                          x->loads.data, x->multipliers, &x->result, error);
-    while (status == ABUT_OK && !choose && x->result.outcome == FORCES_SOLVED &&
-           exact_onset_turn(x, &turning));
+    while (status == ABUT_OK && !choose && (is_solved(x) ? exact_onset_turn : exact_onset_back)(x, &turning));
     arena_restore(x->arena, mark);
     if (status != ABUT_OK) return status;
     if (x->result.outcome == FORCES_INCONSISTENT)

@@ -14,15 +14,13 @@ static double size_of(const exact *x, const group_contact *c) {
     return fmin(fmin(a, b), x->model->size);
 }
 
-void exact_onset_remember(exact *x) {
+bool exact_onset_find(exact *x) {
     int count = 0;
     for (int64_t i = 0; i < x->contacts.count; i++) {
         const group_contact *c = &x->contacts.data[i];
         const contact_load *load = &x->loads.data[i];
         exact_onset *o = &x->touches.data[i].onset;
         *o = (exact_onset){0};
-        x->touches.data[i].ended = 0;
-        x->touches.data[i].slips_on &= c->mode == FRICTION_SLIP;
         if (c->mode != FRICTION_SLIP || c->face > 0) continue;
         vec3 d = c->slip_along, across = vec3_cross(c->point.normal, d);
         double k = c->friction.slide * load->normal * exact_mobility(x, c, across);
@@ -34,9 +32,20 @@ void exact_onset_remember(exact *x) {
                aside = vec3_dot(load->slip_acceleration, across);
         if (vec3_length(slip_of(x, c)) < slow && along > -ONSET_SLACK * k && fabs(aside) < ONSET_SLACK * k &&
             count++ < ONSET_MOST)
-            *o = (exact_onset){.slow = slow, .look = ONSET_LOOK * time, .k = k};
+            *o = (exact_onset){.slow = slow, .look = ONSET_LOOK * time, .k = k, .along = d};
+    }
+    return count > 0;
+}
+
+void exact_onset_remember(exact *x) {
+    exact_onset_find(x);
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        x->touches.data[i].ended = 0;
+        x->touches.data[i].slips_on &= x->contacts.data[i].mode == FRICTION_SLIP;
     }
 }
+
+/* ---- the directions of an evaluation */
 
 /* What the direction of a place misses, g = p . (u + look u'(d)) / (look k) with p across d; about the angle
  * by which d is to be turned.  Where slip ends slowly w may come to lie against d, by no more than
@@ -50,9 +59,13 @@ static double missed_by(const exact *x, int64_t i, double look) {
     return vec3_dot(d, w) < -2 * ONSET_SLACK * scale ? copysign(1, g) : g;
 }
 
-static void turn(group_contact *c, double angle) {
-    vec3 n = c->point.normal, d = vec3_unit(vec3_axpy(c->slip_along, -vec3_dot(c->slip_along, n), n));
-    c->slip_along = vec3_unit(vec3_axpy(d, fmax(-0.5, fmin(0.5, angle)), vec3_cross(n, d)));
+/* The directions of the last solution, turned. */
+static void turn(exact *x, const exact_turning *t) {
+    for (int i = 0; i < t->count; i++) {
+        group_contact *c = &x->contacts.data[t->place[i]];
+        vec3 n = c->point.normal, d = vec3_unit(vec3_axpy(t->along[i], -vec3_dot(t->along[i], n), n));
+        c->slip_along = vec3_unit(vec3_axpy(d, t->turned[i], vec3_cross(n, d)));
+    }
 }
 
 /* The inverse of dg/dtheta learns from the last turn s, which changed g by y (Broyden's first update):
@@ -72,27 +85,73 @@ static void learn(exact_turning *t, const double *g) {
 
 bool exact_onset_turn(exact *x, exact_turning *t) {
     double g[ONSET_MOST], most = 0;
-    int64_t places[ONSET_MOST];
     int count = 0;
     for (int64_t i = 0; i < x->contacts.count && count < ONSET_MOST; i++) {
         const exact_onset *o = &x->touches.data[i].onset;
-        if (!(o->slow > 0) || x->contacts.data[i].mode != FRICTION_SLIP) continue;
-        double look = onset_look(o->look, o->slow, vec3_length(slip_of(x, &x->contacts.data[i])));
+        const group_contact *c = &x->contacts.data[i];
+        if (!(o->slow > 0) || c->mode != FRICTION_SLIP) continue;
+        double look = onset_look(o->look, o->slow, vec3_length(slip_of(x, c)));
         if (!(look > 0)) continue;
-        g[count] = missed_by(x, i, look), places[count] = i;
+        g[count] = missed_by(x, i, look), t->place[count] = i, t->along[count] = c->slip_along;
         most = fmax(most, fabs(g[count++]));
     }
     if (most <= ONSET_ANGLE || t->rounds++ == ONSET_ROUNDS) return false;
     if (t->rounds == 1) /* dg/dtheta = -1, but for the other places and d . w */
         for (int i = 0; i < count; i++) t->inverse[i][i] = -1;
-    t->count = count;
+    t->count = count, t->shorter = 0;
     if (t->rounds > 1) learn(t, g);
     for (int i = 0; i < count; i++) {
-        t->missed[i] = g[i], t->turned[i] = 0;
-        for (int j = 0; j < count; j++) t->turned[i] -= t->inverse[i][j] * g[j];
-        turn(&x->contacts.data[places[i]], t->turned[i]);
+        double by = 0;
+        for (int j = 0; j < count; j++) by -= t->inverse[i][j] * g[j];
+        t->missed[i] = g[i], t->turned[i] = fmax(-0.5, fmin(0.5, by));
     }
+    turn(x, t);
     return true;
+}
+
+/* Where friction opposes another direction there may be no finite force.  A turn that leads there is halved;
+ * where the search began there, at what an evaluation left behind whose time was given up, it begins at the
+ * directions of the start of the step.  Those are also what a search without an end leaves behind. */
+bool exact_onset_back(exact *x, exact_turning *t) {
+    enum { SHORTER = 8 };
+    if (t->rounds > 0 && t->shorter++ < SHORTER) {
+        for (int i = 0; i < t->count; i++) t->turned[i] *= 0.5;
+        turn(x, t);
+        return true;
+    }
+    bool any = false;
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        const exact_onset *o = &x->touches.data[i].onset;
+        group_contact *c = &x->contacts.data[i];
+        if (!(o->slow > 0) || c->mode != FRICTION_SLIP || !(vec3_length(slip_of(x, c)) < o->slow)) continue;
+        c->slip_along = o->along, any = true;
+    }
+    bool again = any && !t->anew;
+    *t = (exact_turning){.anew = true};
+    return again;
+}
+
+/* ---- at an event */
+
+/* Modes are chosen for friction against the slip as it is.  The steps that follow have it oppose the slip to
+ * come: where an event turned that (or the mode of a place beside it changed) the two differ by some degrees,
+ * and so may what is pressed and what can stick.  So the modes must hold with the directions of the step.
+ * Those that are found for the modes are kept while the modes are chosen anew, until both hold. */
+abut_status exact_onset_choose(exact *x, double powers[2], abut_error *error) {
+    enum { ROUNDS = 4 };
+    for (int64_t i = 0; i < x->contacts.count; i++) x->contacts.data[i].begins = false;
+    abut_status status = exact_accelerate(x, x->time, true, false, powers, error);
+    for (int round = 0; round < ROUNDS && status == ABUT_OK; round++) {
+        if (x->result.outcome != FORCES_SOLVED || !exact_onset_find(x)) break;
+        status = exact_accelerate(x, x->time, false, false, powers, error);
+        if (status != ABUT_OK || x->result.outcome == FORCES_SOLVED) break;
+        bool turned = x->result.outcome == FORCES_CANNOT_STICK;
+        for (int64_t i = 0; i < x->contacts.count; i++)
+            x->contacts.data[i].begins = turned && x->touches.data[i].onset.slow > 0;
+        status = exact_accelerate(x, x->time, true, false, powers, error);
+        if (!turned) break;
+    }
+    return status;
 }
 
 /* ---- the end of slip */

@@ -178,7 +178,7 @@ abut_status exact_impacts(exact *x, abut_error *error) {
 static abut_status choose(exact *x, abut_error *error) {
     double powers[2];
     for (int round = 0; round < IMPACT_ROUNDS; round++) {
-        abut_status status = exact_accelerate(x, x->time, true, false, powers, error);
+        abut_status status = exact_onset_choose(x, powers, error);
         forces_outcome outcome = x->result.outcome;
         /* an approximate solver never gets to the end: its residual is audited */
         bool rough = x->model->world.solver >= ABUT_SOLVER_PGS;

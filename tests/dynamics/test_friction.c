@@ -72,6 +72,28 @@ static void onset_of_slip_is_sharp(void **state) {
     }
 }
 
+/* Slip at 1 mm/s along x, and the caller knows that it is about to turn to the direction (0.6, 0.8): friction
+ * opposes that, mu g each way, in the choice of modes as in the solution that follows. */
+static void a_known_direction_is_kept(void **state) {
+    (void)state;
+    for (int known = 0; known <= 1; known++) {
+        little w;
+        int block = make_block(&w, 0, 0, -g0, 0.3, 0.5);
+        w.motions[block].velocity.linear = vec3_make(1e-3, 0, 0);
+        vec3 d = known ? vec3_make(0.6, 0.8, 0) : vec3_make(1, 0, 0);
+        for (int c = 0; c < 4; c++)
+            w.contacts[c].begins = known, w.contacts[c].slip_along = vec3_make(0.6, 0.8, 0);
+        little_choose(&w);
+        assert_int_equal(w.forces.outcome, FORCES_SOLVED);
+        for (int c = 0; c < 4; c++) {
+            assert_int_equal(w.contacts[c].mode, FRICTION_SLIP);
+            assert_close(vec3_distance(w.contacts[c].slip_along, d), 0, 1e-15);
+        }
+        assert_close(vec3_distance(w.x[block].linear, vec3_scale(d, -0.3 * g0)), 0, 1e-12);
+        little_close(&w);
+    }
+}
+
 /* Friction has no preferred direction: for every direction of the slope the block slides that way. */
 static void directions_are_exact(void **state) {
     (void)state;
@@ -463,14 +485,23 @@ static void random_groups_obey_coulomb(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(block_on_a_slope),      cmocka_unit_test(onset_of_slip_is_sharp),
-        cmocka_unit_test(directions_are_exact),  cmocka_unit_test(sliding_across_the_slope),
-        cmocka_unit_test(box_tips_on_a_slope),   cmocka_unit_test(rollers),
-        cmocka_unit_test(painleve_rod),          cmocka_unit_test(painleve_indeterminate),
-        cmocka_unit_test(static_and_dynamic),    cmocka_unit_test(rolling_resistance),
-        cmocka_unit_test(spinning_resistance),   cmocka_unit_test(three_feet),
-        cmocka_unit_test(conveyor_belt),         cmocka_unit_test(ball_on_a_turntable),
-        cmocka_unit_test(not_finite_is_refused), cmocka_unit_test(random_groups_obey_coulomb),
+        cmocka_unit_test(block_on_a_slope),
+        cmocka_unit_test(onset_of_slip_is_sharp),
+        cmocka_unit_test(a_known_direction_is_kept),
+        cmocka_unit_test(directions_are_exact),
+        cmocka_unit_test(sliding_across_the_slope),
+        cmocka_unit_test(box_tips_on_a_slope),
+        cmocka_unit_test(rollers),
+        cmocka_unit_test(painleve_rod),
+        cmocka_unit_test(painleve_indeterminate),
+        cmocka_unit_test(static_and_dynamic),
+        cmocka_unit_test(rolling_resistance),
+        cmocka_unit_test(spinning_resistance),
+        cmocka_unit_test(three_feet),
+        cmocka_unit_test(conveyor_belt),
+        cmocka_unit_test(ball_on_a_turntable),
+        cmocka_unit_test(not_finite_is_refused),
+        cmocka_unit_test(random_groups_obey_coulomb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
