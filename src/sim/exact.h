@@ -182,7 +182,8 @@ typedef struct exact {
     double *hinge_values; /* coordinates at the time last placed */
     int spring_count, force_count;
     int *springs, *forces;
-    bool timed; /* something in the group is a function of time: it cannot rest */
+    bool timed;   /* something in the group is a function of time: it cannot rest */
+    bool follows; /* a body of it follows a function */
     bool has_motor;
 
     exact_near_array nears;
@@ -325,6 +326,8 @@ void exact_face_sticks(exact *x, int64_t item);
 /* ---- exact_near.c */
 /* Near pairs for a step from now of at most *limit, which is cut to what they hold for. */
 abut_status exact_look_around(exact *x, double *limit, abut_error *error);
+/* Speeds of the pairs of bodies in the step at work, no smaller than before: as they are placed now. */
+void exact_measure_speeds(exact *x);
 /* The part of a step in which nothing moved farther than the near pairs were collected for, with the bodies
  * placed at its end: the rest of it is to be done again. */
 double exact_within_reach(exact *x, double start, double reached);
@@ -581,11 +584,12 @@ typedef struct exact_members {
 
 struct exact_plan {
     abut_sim *run;
-    double margin;   /* of the boxes */
-    double *reaches; /* of every body: how far it was found to go in this frame, m; NULL: not asked */
-    box *boxes;      /* of every body, which it does not leave in the frame */
-    int *root;       /* union-find over bodies */
-    int *group_of;   /* of every body; -1: it does not move by forces */
+    double margin;        /* of the boxes */
+    double *reaches;      /* of every body: how far it was found to go in this frame, m; NULL: not asked */
+    box *boxes;           /* of every body, which it does not leave in the frame */
+    kinematic_most *most; /* of every body that follows a function, in the frame; NULL: there is none */
+    int *root;            /* union-find over bodies */
+    int *group_of;        /* of every body; -1: it does not move by forces */
     int group_count;
     bool *calls; /* groups in which functions of the caller are asked: moved in the caller's thread */
     ARRAY(exact_pair) pairs; /* model bodies */
@@ -602,6 +606,8 @@ void exact_plan_free(exact_plan *p);
 bool exact_plan_kept(const exact_plan *p);
 /* Whether a body of the group has left its box: then the reaches of all its bodies are set anew. */
 bool exact_plan_left(const exact_plan *p, const exact *x);
+/* What a local body does in the frame at most, if it follows a function; NULL otherwise. */
+const kinematic_most *exact_most(const exact *x, int local);
 
 /* ---- exact_frame.c */
 abut_status exact_frame(abut_sim *run, double until, abut_error *error);

@@ -156,7 +156,7 @@ static abut_status begin_group(exact *x, const exact_plan *p, int number, run_la
         x->inertias[i] = b->inertia;
         x->motions[i] = run_motions(run->state)[x->bodies[i]];
         if (i < x->movable) slower_pace(&x->pace, &run_paces(run->state)[x->bodies[i]]);
-        x->timed |= b->kinematic;
+        x->timed |= b->kinematic, x->follows |= b->kinematic && b->function;
         if (!b->kinematic) continue;
         abut_status status =
             model_kinematic_motion(x->model, x->bodies[i], x->time, &x->motions[i], &x->prescribed[i], error);

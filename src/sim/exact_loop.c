@@ -44,12 +44,31 @@ static abut_status hold(exact *x, abut_error *error) {
 
 /* ---- one step */
 
-/* Longest step: to the end, no more than a fifth of a turn, and not longer than the near pairs hold. */
+/* Longest step: to the end, no more than half a radian, and no longer than it takes a function to lead a body
+ * away from a straight path by an eighth of its size. */
 static double step_limit(const exact *x) {
     double h = x->end - x->time, spin = 0;
-    for (int i = 0; i < x->count; i++) spin = fmax(spin, vec3_length(x->motions[i].velocity.angular));
+    for (int i = 0; i < x->count; i++) {
+        const kinematic_most *most = exact_most(x, i);
+        double r = x->model->bodies[x->bodies[i]].shape.radius;
+        spin = fmax(spin, most ? 2 * most->rotation[1] : vec3_length(x->motions[i].velocity.angular));
+        if (!(r > 0 && isfinite(r))) r = x->model->size;
+        if (most && most->center[2] * h * h > 0.25 * r) h = sqrt(0.25 * r / most->center[2]);
+    }
     if (spin * h > 0.5) h = 0.5 / spin;
     return h;
+}
+
+/* How fast pairs of bodies move between the ends of the step: in its middle, and more often where a function
+ * moves one. */
+static abut_status look_between(exact *x, double start, double reached, abut_error *error) {
+    int parts = x->follows ? 8 : 2;
+    abut_status status = ABUT_OK;
+    for (int k = 1; k < parts && status == ABUT_OK; k++) {
+        status = exact_place_dense(x, start + (reached - start) * k / parts, error);
+        exact_measure_speeds(x);
+    }
+    return status;
 }
 
 static void remember_slip(exact *x) {
@@ -119,7 +138,8 @@ static abut_status step(exact *x, abut_error *error) {
     bool crumb =
         until == x->end && until - start < 1e-3 * hint; /* of a frame: it tells nothing of the next */
     x->pace.hint = crumb ? hint : x->integrator.h;
-    status = exact_place_dense(x, reached, error);
+    status = look_between(x, start, reached, error);
+    if (status == ABUT_OK) status = exact_place_dense(x, reached, error);
     if (status != ABUT_OK) return status;
     reached = rolling_within_known(x, start, exact_within_reach(x, start, reached));
     exact_event e = exact_find_event(x, start, reached);

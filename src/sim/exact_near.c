@@ -76,13 +76,18 @@ static double relative_spin(const exact *x, const exact_pair *p) {
 }
 
 /* Bounds for the acceleration of a body's surface and of its spin; gravity at least, because forces that hold
- * a body now can vanish. */
+ * a body now can vanish; of one that follows a function the most of the frame. */
 static double acceleration_of(const exact *x, int i, double *turning) {
     const spatial *a = i < x->movable ? &x->accelerations[i] : &x->prescribed[i];
-    double r = shape_of(x, i)->radius;
+    const kinematic_most *most = exact_most(x, i);
+    double r = shape_of(x, i)->radius, spin = vec3_length(x->motions[i].velocity.angular);
     if (!isfinite(r)) r = 0;
+    if (most) {
+        *turning = 2 * most->rotation[2], spin = 2 * most->rotation[1];
+        return most->center[2] + r * (*turning + spin * spin);
+    }
     *turning = vec3_length(a->angular);
-    double fall = vec3_length(a->linear) + r * (*turning + vec3_length2(x->motions[i].velocity.angular));
+    double fall = vec3_length(a->linear) + r * (*turning + spin * spin);
     return i < x->movable ? fmax(fall, vec3_length(x->model->world.gravity)) : fall;
 }
 
@@ -257,8 +262,10 @@ abut_status exact_look_around(exact *x, double *limit, abut_error *error) {
     return status;
 }
 
+void exact_measure_speeds(exact *x) { measure(x, true, x->pair_speeds, x->pair_spins); }
+
 double exact_within_reach(exact *x, double start, double reached) {
-    measure(x, true, x->pair_speeds, x->pair_spins);
+    exact_measure_speeds(x);
     double h = reached - start, part = part_within(x, h);
     if (part == 1) return reached;
     if (!any_lasts(x, h)) x->near_until = start; /* collect again */

@@ -61,30 +61,17 @@ static void bound_dense(const ode *o, int first, exact_path *p) {
     bound_rotation(q, fmax(shortest, 0.5), p);
 }
 
-/* A body that moves by itself: constant velocity and spin exactly.  Of one that follows a function of the
- * scene nothing is known but its values: it is taken to do no more than twice what it does at both ends, and
- * to change that evenly. */
+/* A body that moves by itself: constant velocity and spin exactly, a function by its samples. */
 static void bound_kinematic(exact *x, int i, exact_path *p) {
-    const ode *o = &x->integrator;
-    const model_body *b = &x->model->bodies[x->bodies[i]];
-    double h = o->t - o->t_old, q[PATH_ORDER + 1] = {1};
-    motion m[2];
-    spatial a[2] = {0};
-    p->bounded = true;
-    for (int k = 0; k < 2; k++)
-        p->bounded &= model_kinematic_motion(x->model, x->bodies[i], k ? o->t : o->t_old, &m[k], &a[k],
-                                             NULL) == ABUT_OK;
-    if (!p->bounded) return;
-    double many = b->function ? 2 : 1, most[4] = {0};
-    for (int k = 0; k < 2; k++) {
-        most[0] = fmax(most[0], many * h * vec3_length(m[k].velocity.linear));
-        most[1] = fmax(most[1], many * h * vec3_length(m[k].velocity.angular) / 2);
-        most[2] = fmax(most[2], many * h * h * vec3_length(a[k].linear));
-        most[3] = fmax(most[3], many * h * h * vec3_length(a[k].angular) / 2);
+    const twist v = x->model->bodies[x->bodies[i]].start.velocity;
+    const kinematic_most *most = exact_most(x, i);
+    double h = x->integrator.t - x->integrator.t_old, power = 1, q[PATH_ORDER + 1] = {1};
+    double half_turn = h * vec3_length(v.angular) / 2;
+    for (int k = 1; k <= PATH_ORDER; k++) {
+        power *= h;
+        p->go[k] = most ? power * most->center[k] : k == 1 ? h * vec3_length(v.linear) : 0;
+        q[k] = most ? power * most->rotation[k] : q[k - 1] * half_turn;
     }
-    p->go[1] = most[0];
-    for (int k = 2; k <= PATH_ORDER; k++) p->go[k] = most[2];
-    for (int k = 1; k <= PATH_ORDER; k++) q[k] = q[k - 1] * most[1] + (k > 1 ? most[3] : 0);
     bound_rotation(q, 1, p);
 }
 

@@ -8,11 +8,13 @@
 /* ---- swept boxes */
 
 /* How far the body can get within the frame: its velocity, twice what gravity adds and a twentieth of its
- * size, with a margin; as far as it was found to go, where an impact made it faster than that. */
+ * size, with a margin; as far as it was found to go, where an impact made it faster than that; as far as its
+ * function takes it. */
 static double reach_of(const exact_plan *p, int body, double h) {
     const model_body *b = &p->run->model->bodies[body];
     const motion *m = &run_motions(p->run->state)[body];
     double travel = vec3_length(m->velocity.linear) * h + vec3_length(p->run->model->world.gravity) * h * h;
+    if (b->function && p->most) travel = p->most[body].far;
     double reach = p->margin * (travel + 0.05 * b->shape.radius) + p->run->model->tolerance.touching;
     return p->reaches ? fmax(reach, p->reaches[body]) : reach;
 }
@@ -59,6 +61,24 @@ bool exact_plan_left(const exact_plan *p, const exact *x) {
         p->reaches[body] = fmax(2 * before, gone + 1.5 * speed * rest);
     }
     return true;
+}
+
+/* What functions do in the frame, which their bodies' motions now do not tell. */
+static bool follow_functions(exact_plan *p, double h) {
+    const abut_model *m = p->run->model;
+    for (int i = 0; i < m->body_count && h > 0; i++) {
+        if (!m->bodies[i].kinematic || !m->bodies[i].function) continue;
+        if (!p->most) p->most = arena_alloc(&p->run->scratch, (size_t)m->body_count, sizeof *p->most);
+        if (!p->most) return false;
+        model_kinematic_most(m, i, p->run->state->time, h, &p->most[i]);
+    }
+    return true;
+}
+
+const kinematic_most *exact_most(const exact *x, int local) {
+    const model_body *b = &x->model->bodies[x->bodies[local]];
+    bool follows = b->kinematic && b->function && x->plan && x->plan->most;
+    return follows ? &x->plan->most[x->bodies[local]] : NULL;
 }
 
 /* ---- pairs */
@@ -208,6 +228,7 @@ bool exact_plan_make(exact_plan *p, abut_sim *run, double h, double *reaches, bo
     p->calls = arena_alloc(memory, n, sizeof *p->calls);
     int *order = arena_alloc(memory, n, sizeof *order);
     if (!p->boxes || !p->root || !p->group_of || !p->calls || !order) return false;
+    if (!follow_functions(p, h)) return false;
     for (int i = 0; i < m->body_count; i++) p->boxes[i] = swept_box(p, i, h);
     if (!find_pairs(p, order)) return false;
     find_groups(p, together);

@@ -83,9 +83,18 @@ bool model_may_touch(const abut_model *model, int a, int b);
 abut_status model_check_pairs(const abut_model *model, abut_error *error);
 
 /* The motion of a kinematic body at a time: constant velocity and spin in closed form, or its function
- * (differentiated by central differences of fourth order, step 1e-3 s).  `acceleration` may be NULL. */
+ * (differentiated by central differences of sixth order, step 1e-3 s).  `acceleration` may be NULL. */
 abut_status model_kinematic_motion(const abut_model *model, int body, double time, motion *m,
                                    spatial *acceleration, abut_error *error);
+
+/* The most that the function of a kinematic body does in h seconds from a time on, by 64 samples and with a
+ * margin of half: of a function nothing is known but its values. */
+typedef struct kinematic_most {
+    double far;                    /* of its centre from where it is at that time, m */
+    double center[5], rotation[5]; /* k-th derivatives of its centre and of its quaternion, k > 0 */
+} kinematic_most;
+/* All zero where the function fails: who asks it there is told. */
+void model_kinematic_most(const abut_model *model, int body, double time, double h, kinematic_most *out);
 
 /* ---- model_watch.c */
 abut_status model_make_watches(abut_model *m, const abut_world_def *w, abut_error *error);
