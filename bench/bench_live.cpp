@@ -6,7 +6,7 @@
 //   --steps N                  instead of 600       --only NAME          one engine (abut, bullet, ode,
 //   mujoco)                    --count N            growth: only that many hulls
 //   --threads 1|2              only that many
-//   --stages                   growth: the times of the stages too
+//   --stages                   growth: the times of the stages too, of the second half; --whole: of all steps
 //
 // Times of one thread are CPU time, of two threads wall time.  `settled` is the mean of the second half.
 // Overlap is measured from the poses by brute force (live_scene.cpp), the same for all.
@@ -63,14 +63,15 @@ struct figures {
 // An engine that takes longer for its steps (MuJoCo's pyramid) is stopped there, and told by what it reached.
 const double MOST_SECONDS = 40;
 
-figures measure(const engine_row &row, const live_scene &scene, int threads, int steps, bool quality) {
+figures measure(const engine_row &row, const live_scene &scene, int threads, int steps, bool quality,
+                bool whole = false) {
     figures f;
     std::unique_ptr<live_engine> engine = row.make(scene, threads);
     if (!engine) return f;
     f.is_there = true;
     std::vector<double> times;
     for (double spent = 0; f.steps < steps && spent < 1e3 * MOST_SECONDS; f.steps++) {
-        if (f.steps == steps / 2) engine->begin_note();
+        if (f.steps == steps / 2 && !whole) engine->begin_note();
         double start = threads > 1 ? wall_now() : cpu_now();
         engine->step();
         double ms = 1e3 * ((threads > 1 ? wall_now() : cpu_now()) - start);
@@ -136,7 +137,7 @@ class slope {
 
 // The heap falls for two seconds and comes to rest; a large one takes longer, because no wall is near.  So
 // two costs are told: of a step of the heap at rest, and the mean of all steps with the fall and the landing.
-void run_growth(int steps, const char *only, int wanted, bool stages) {
+void run_growth(int steps, const char *only, int wanted, bool stages, bool whole) {
     const int counts[] = {250, 500, 1000, 2000, 4000, 8000};
     for (const engine_row &row : ENGINES) {
         if (std::strcmp(only ? only : "abut", row.name)) continue;
@@ -147,7 +148,7 @@ void run_growth(int steps, const char *only, int wanted, bool stages) {
         std::printf("%6s %9s %9s %9s\n", "hulls", "settled", "mean", "contacts");
         for (int count : counts) {
             if (wanted && count != wanted) continue;
-            figures f = measure(row, make_bin(count), 1, steps, false);
+            figures f = measure(row, make_bin(count), 1, steps, false, whole);
             if (!f.is_there) return;
             std::printf("%6d %9.2f %9.2f %9.2f\n", count, 1e3 * f.settled / count, 1e3 * f.mean / count,
                         f.contacts);
@@ -167,7 +168,7 @@ void run_growth(int steps, const char *only, int wanted, bool stages) {
 int main(int argc, char **argv) {
     const char *scene = "all", *only = nullptr;
     int steps = 0, count = 0, threads = 0;
-    bool stages = false;
+    bool stages = false, whole = false;
     for (int i = 1; i < argc; i++) {
         if (!std::strcmp(argv[i], "--steps") && i + 1 < argc)
             steps = std::atoi(argv[++i]);
@@ -179,6 +180,8 @@ int main(int argc, char **argv) {
             count = std::atoi(argv[++i]);
         else if (!std::strcmp(argv[i], "--stages"))
             stages = true;
+        else if (!std::strcmp(argv[i], "--whole"))
+            stages = whole = true;
         else
             scene = argv[i];
     }
@@ -187,6 +190,6 @@ int main(int argc, char **argv) {
         run_scene("pyramid of base 20", make_pyramid(20), steps ? steps : 600, only, threads);
     if (all || !std::strcmp(scene, "bin"))
         run_scene("hulls in a bin", make_bin(1000), steps ? steps : 600, only, threads);
-    if (!std::strcmp(scene, "growth")) run_growth(steps ? steps : 600, only, count, stages);
+    if (!std::strcmp(scene, "growth")) run_growth(steps ? steps : 600, only, count, stages, whole);
     return 0;
 }

@@ -17,13 +17,30 @@ static bool multiply(size_t count, size_t size, size_t *bytes) {
     return !__builtin_mul_overflow(count, size, bytes);
 }
 
+/* Asks for large pages under a large block: what is spread over many small ones costs a walk through the page
+ * table at nearly every touch.  Outward to whole pages, so that a block that has a mapping of its own stays
+ * one; where the system refuses, nothing changes. */
+static void *in_large_pages(void *block, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = 4096;
+    if (block && bytes >= MEM_LARGE) {
+        uintptr_t start = (uintptr_t)block, first = start & ~(page - 1);
+        uintptr_t end = (start + bytes + page - 1) & ~(page - 1);
+        (void)madvise((char *)block - (start - first), end - first, MADV_HUGEPAGE);
+    }
+#else
+    (void)bytes;
+#endif
+    return block;
+}
+
 void *mem_alloc(const abut_context *context, size_t count, size_t size) {
     size_t bytes;
     if (!multiply(count, size, &bytes)) return NULL;
     if (bytes == 0) bytes = 1;
     if (context && context->allocator.allocate)
         return context->allocator.allocate(context->allocator.user, bytes);
-    return malloc(bytes);
+    return in_large_pages(malloc(bytes), bytes);
 }
 
 void *mem_calloc(const abut_context *context, size_t count, size_t size) {
@@ -41,7 +58,7 @@ void *mem_resize(const abut_context *context, void *block, size_t old_count, siz
     size_t old_bytes = old_count * size > 0 ? old_count * size : 1;
     if (context && context->allocator.resize)
         return context->allocator.resize(context->allocator.user, block, old_bytes, bytes);
-    if (!(context && context->allocator.allocate)) return realloc(block, bytes);
+    if (!(context && context->allocator.allocate)) return in_large_pages(realloc(block, bytes), bytes);
     void *moved = context->allocator.allocate(context->allocator.user, bytes);
     if (!moved) return NULL;
     memcpy(moved, block, old_bytes < bytes ? old_bytes : bytes);

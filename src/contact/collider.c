@@ -89,8 +89,43 @@ void collider_free(const abut_context *context, collider *c) {
     collider_cells_free(context, &c->cells);
     boundary_free(context, &c->boundary);
     abut_surface_tree_free(context, c->tree);
+    if (c->gathered) return;
     abut_hull_free(context, c->hull);
     mem_free(context, c, 1, sizeof *c);
+}
+
+/* ---- side by side */
+
+enum { LINE = 64 };
+static size_t whole_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+bool collider_gather(const abut_context *context, collider **all, int count, collider_block *out) {
+    size_t bytes = LINE;
+    for (int i = 0; i < count; i++)
+        bytes += whole_lines(sizeof **all) + (all[i]->hull ? whole_lines((size_t)all[i]->hull->bytes) : 0);
+    char *block = mem_alloc(context, bytes, 1);
+    if (!block) return false;
+    *out = (collider_block){block, bytes};
+    char *at = block + (LINE - (uintptr_t)block % LINE);
+    for (int i = 0; i < count; i++) {
+        collider *from = all[i], *to = (collider *)(void *)at;
+        *to = *from, to->gathered = true;
+        at += whole_lines(sizeof *to);
+        if (from->hull) {
+            to->hull = memcpy(at, from->hull, (size_t)from->hull->bytes);
+            to->convex.convex.hull = to->hull;
+            at += whole_lines((size_t)from->hull->bytes);
+            abut_hull_free(context, from->hull);
+        }
+        mem_free(context, from, 1, sizeof *from);
+        all[i] = to;
+    }
+    return true;
+}
+
+void collider_block_free(const abut_context *context, collider_block *b) {
+    mem_free(context, b->data, b->bytes, 1);
+    *b = (collider_block){NULL, 0};
 }
 
 /* ---- bounds */
@@ -151,7 +186,6 @@ box collider_bounds(const collider *c, pose p) {
 }
 
 void collider_prefetch(const collider *c, int stage) {
-    enum { LINE = 64 };
     if (stage == 0) {
         __builtin_prefetch(c);
         return;

@@ -26,6 +26,16 @@ abut_status collider_create(const abut_context *context, const abut_shape *shape
                             abut_error *error);
 void collider_free(const abut_context *context, collider *c);
 
+/* Moves colliders with their hulls into one block, in their order, so that thousands of different ones lie on
+ * few pages; `all` then points there.  They are freed one by one as before, and the block after them.  False:
+ * no memory, and they stay where they are. */
+typedef struct collider_block {
+    void *data;
+    size_t bytes;
+} collider_block;
+bool collider_gather(const abut_context *context, collider **all, int count, collider_block *out);
+void collider_block_free(const abut_context *context, collider_block *b);
+
 /* Half-spaces and cavities reach to infinity. */
 bool collider_is_bounded(const collider *c);
 /* A box around the shape at a pose; infinite for an unbounded one. */

@@ -26,7 +26,8 @@ typedef struct collider_cells {
 
 struct collider { /* first what a box asks for: one line of the cache */
     collider_kind kind;
-    abut_hull *hull; /* owned: of a solid */
+    bool gathered;   /* it and its hull lie in a block with others */
+    abut_hull *hull; /* owned unless gathered: of a solid */
     box bounds;      /* shape axes */
     double core;
     abut_shape shape;

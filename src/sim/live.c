@@ -363,7 +363,7 @@ void live_snapshot(const live *w, void *block) {
     at = put(at, w->seen.data, (size_t)w->seen.count * sizeof *w->seen.data);
     for (int64_t i = 0; i < w->contacts.count; i++, at += sizeof(live_contact)) {
         const live_contact *c = &w->contacts.data[i];
-        size_t used = live_contact_bytes(c);
+        size_t used = live_contact_bytes(c->count);
         memset(put(at, c, used), 0, sizeof *c - used);
     }
 }

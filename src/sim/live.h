@@ -292,6 +292,7 @@ struct live_work {
     live_body *body;
     collider **colliders; /* one for each different shape; NULL: none */
     int collider_count;
+    collider_block collider_block;   /* where they lie */
     int32_t *shape_of, *material_of; /* by body */
     uint8_t *faceted;                /* by body: its contacts can be used again while it hardly moves */
     double *radii;                   /* of the ball about the centre of mass */
@@ -387,8 +388,8 @@ static inline pose live_pose(const live *w, int body) {
 static inline const model_material *live_material(const live *w, int a, int b) {
     return &w->model->pairs[w->material_of[a] * (w->model->material_count + 1) + w->material_of[b]];
 }
-static inline size_t live_contact_bytes(const live_contact *c) {
-    return offsetof(live_contact, points) + (size_t)c->count * sizeof *c->points;
+static inline size_t live_contact_bytes(int points) {
+    return offsetof(live_contact, points) + (size_t)points * sizeof(live_point);
 }
 static inline bool live_is_awake(const live *w, int a, int b) {
     return w->movable[a + 1] || w->movable[b + 1];

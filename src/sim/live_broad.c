@@ -53,11 +53,14 @@ abut_status live_shapes_create(live *w, abut_error *error) {
         uint64_t a = (uint64_t)(h->h.a < h->h.b ? h->h.a : h->h.b), b = (uint64_t)(h->h.a + h->h.b) - a;
         if (!map64_put(w->context, &w->apart, a << 32 | b, 1)) return fail_memory(error);
     }
+    if (!collider_gather(w->context, w->colliders, w->collider_count, &w->collider_block))
+        return fail_memory(error);
     return ABUT_OK;
 }
 
 void live_shapes_free(live *w) {
     for (int i = 0; i < w->collider_count; i++) collider_free(w->context, w->colliders[i]);
+    collider_block_free(w->context, &w->collider_block);
     map64_free(w->context, &w->apart);
 }
 

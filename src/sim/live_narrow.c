@@ -283,7 +283,7 @@ static void place_pair(live *w, int64_t i) {
     const live_contact *from = place == KEPT ? &w->contacts.data[w->first_of.data[i]] : &w->fresh.data[place];
     bool again = place == KEPT && live_is_awake(w, seen->a, seen->b);
     for (int k = 0; k < count; k++) {
-        memcpy(&out[k], &from[k], live_contact_bytes(&from[k]));
+        memcpy(&out[k], &from[k], live_contact_bytes(from[k].count));
         if (again) live_place_again(w, &out[k]);
         w->next_links.data[w->old_of.data[i] + k] = live_link_of(&out[k]);
     }

@@ -12,17 +12,21 @@ static void prefetch_lines(const void *from, size_t bytes) {
     for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch((const char *)from + i);
 }
 
-static void prefetch_contacts(const live *w, int64_t batch) {
-    for (int k = 0; k < LANES && batch < w->batch_count; k++) {
-        int32_t c = w->batches[batch].contact[k];
-        if (c >= 0) prefetch_lines(&w->contacts.data[c], sizeof(live_contact));
+static void prefetch_contacts(const live *w, int number) {
+    if (number >= w->batch_count) return;
+    const live_batch *batch = &w->batches[number];
+    for (int k = 0; k < LANES; k++) {
+        int32_t c = batch->contact[k];
+        if (c >= 0) prefetch_lines(&w->contacts.data[c], live_contact_bytes(w->links.data[c].count));
     }
 }
 
-static void prefetch_bodies(const live *w, int64_t batch) {
-    for (int k = 0; k < LANES && batch < w->batch_count; k++) {
-        if (w->batches[batch].contact[k] < 0) continue;
-        const live_contact *c = &w->contacts.data[w->batches[batch].contact[k]];
+static void prefetch_bodies(const live *w, int number) {
+    if (number >= w->batch_count) return;
+    const live_batch *batch = &w->batches[number];
+    for (int k = 0; k < LANES; k++) {
+        if (batch->contact[k] < 0) continue;
+        const live_link *c = &w->links.data[batch->contact[k]];
         __builtin_prefetch(&w->masses[c->a + 1]), __builtin_prefetch(&w->masses[c->b + 1]);
         prefetch_lines(&w->motions[c->a], sizeof *w->motions);
         prefetch_lines(&w->motions[c->b], sizeof *w->motions);
@@ -196,10 +200,10 @@ static void store_lane(live *w, const live_batch *batch, int lane, live_contact 
 static void store_batches(live *w, const live_stage *s, int first, int end) {
     (void)s;
     for (int i = first; i < end; i++) {
+        const live_batch *batch = &w->batches[i];
         prefetch_contacts(w, i + CONTACTS_AHEAD);
         for (int k = 0; k < LANES; k++)
-            if (w->batches[i].contact[k] >= 0)
-                store_lane(w, &w->batches[i], k, &w->contacts.data[w->batches[i].contact[k]]);
+            if (batch->contact[k] >= 0) store_lane(w, batch, k, &w->contacts.data[batch->contact[k]]);
     }
 }
 

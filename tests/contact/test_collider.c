@@ -215,9 +215,51 @@ static void test_memory_and_refusal(void **state) {
     for (int i = 0; i < 3; i++) assert_int_equal(collider_create(NULL, &bad[i], &c, &error), ABUT_INVALID);
 }
 
+/* Colliders side by side answer as those that stay alone, bit by bit: round ones, hulls, solids with dents.
+ */
+static void test_gathered(void **state) {
+    (void)state;
+    vec3 points[30];
+    uint64_t seed = 11;
+    for (int i = 0; i < 30; i++) points[i] = support_direction(&seed);
+    abut_solid *hull = NULL, *dented = NULL;
+    assert_int_equal(abut_solid_hull(NULL, points, 30, &hull, NULL), ABUT_OK);
+    assert_int_equal(abut_solid_torus(NULL, 0.8, 0.3, 8, 6, &dented, NULL), ABUT_OK);
+    abut_shape shapes[] = {abut_shape_solid(hull), abut_shape_sphere(0.7), abut_shape_solid(dented),
+                           abut_shape_cylinder(0.5, 0.8)};
+    enum { COUNT = sizeof shapes / sizeof *shapes };
+    collider *alone[COUNT], *together[COUNT];
+    for (int i = 0; i < COUNT; i++) alone[i] = make(shapes[i]), together[i] = make(shapes[i]);
+    collider_block block = {0};
+    assert_true(collider_gather(NULL, together, COUNT, &block));
+    for (int n = 0; n < 200; n++) {
+        int i = n % COUNT, k = n / COUNT % COUNT;
+        pose a = support_pose(&seed, 0.5), b = support_pose(&seed, 0.5);
+        box x = collider_bounds(alone[i], a), y = collider_bounds(together[i], a);
+        assert_memory_equal(&x, &y, sizeof x);
+        manifold of_alone[COLLIDER_ROOM] = {0}, of_both[COLLIDER_ROOM] = {0};
+        int want = collider_collide(alone[i], a, alone[k], b, &wide, NULL, 0, of_alone, COLLIDER_ROOM);
+        int got = collider_collide(together[i], a, together[k], b, &wide, NULL, 0, of_both, COLLIDER_ROOM);
+        assert_int_equal(want, got);
+        for (int m = 0; m < got; m++) {
+            assert_int_equal(of_alone[m].count, of_both[m].count);
+            for (int j = 0; j < of_both[m].count; j++) {
+                assert_true(of_alone[m].points[j].gap == of_both[m].points[j].gap);
+                assert_memory_equal(&of_alone[m].points[j].at, &of_both[m].points[j].at, sizeof(vec3));
+            }
+        }
+    }
+    for (int i = 0; i < COUNT; i++) collider_free(NULL, alone[i]), collider_free(NULL, together[i]);
+    collider_block_free(NULL, &block);
+    abut_solid_free(NULL, hull), abut_solid_free(NULL, dented);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounds), cmocka_unit_test(test_cavity),
-                                       cmocka_unit_test(test_convex), cmocka_unit_test(test_all_pairs),
-                                       cmocka_unit_test(test_memory_and_refusal)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounds),
+                                       cmocka_unit_test(test_cavity),
+                                       cmocka_unit_test(test_convex),
+                                       cmocka_unit_test(test_all_pairs),
+                                       cmocka_unit_test(test_memory_and_refusal),
+                                       cmocka_unit_test(test_gathered)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
