@@ -157,7 +157,7 @@ void live_free(live *w) {
     abut_lcp_solver_destroy(w->lcp);
     if (w->batch_block) mem_free(c, w->batch_block, (size_t)w->batch_capacity * sizeof(live_batch) + 64, 1);
     array_free(c, &w->contacts), array_free(c, &w->next), array_free(c, &w->fresh);
-    array_free(c, &w->links), array_free(c, &w->next_links);
+    array_free(c, &w->links), array_free(c, &w->next_links), array_free(c, &w->pushed);
     array_free(c, &w->near), array_free(c, &w->pairs), array_free(c, &w->around);
     array_free(c, &w->meets);
     array_free(c, &w->sorting), array_free(c, &w->buckets), array_free(c, &w->unbounded);

@@ -65,9 +65,10 @@ typedef struct live_load { /* of a point */
 } live_load;
 
 enum {
-    LIVE_TOUCHING = 1, /* had an impulse in the last step */
-    LIVE_SLIPS = 2,    /* its friction was at the edge of the cone */
-    LIVE_TOLD_SLIP = 4 /* it slid: see live_event.c */
+    LIVE_TOUCHING = 1,  /* had an impulse in the last sub-step */
+    LIVE_SLIPS = 2,     /* its friction was at the edge of the cone */
+    LIVE_TOLD_SLIP = 4, /* it slid: see live_event.c */
+    LIVE_PUSHED = 8     /* had an impulse in the last step */
 };
 
 /* Groups of 64 bytes that are used together: who, loads, where, and one for each point.  Heaps are
@@ -166,6 +167,7 @@ typedef struct live_batch {
     int32_t bearing, changing;           /* contacts that bear something; that bear more or less than usual */
     uint32_t moves_a, moves_b;           /* bit by lane: the body may be written */
     double mass_a[LANES], mass_b[LANES]; /* inverse, w->unit a kilogram */
+    lanes3 pushed;                       /* impulses of all sub-steps of the step, world */
     lanes inverse;                       /* the sum of both */
     lanes3 n, t1;                        /* and t2 = n x t1 */
     lanes3 ra, rb;                       /* from the centres of mass to the middle of the manifold */
@@ -333,6 +335,7 @@ struct live_work {
     live_seen_array next_seen;
     live_contact_array next;           /* afterwards: those of the last step */
     live_link_array links, next_links; /* of the contacts in both lists */
+    ARRAY(vec3) pushed;                /* by contact: its impulses of all sub-steps of the step, N s */
     int_array old_of;                  /* of each pair: what was seen of it, or -1 */
     int_array first_of;                /* and the first of its old contacts */
     int_array place_of;                /* of each pair: its first place in `fresh` */
@@ -437,6 +440,9 @@ bool live_color(live *w);
 void live_prepare(live *w);
 void live_prepare_batch(live *w, live_batch *batch);
 live_lane_point live_no_point(void);
+/* The impulse of a sub-step, the first of the step or a further one, or of all of them; the sum of the
+ * inverse masses of both bodies. */
+void live_note_pushed(live *w, live_contact *c, vec3 impulse, double inverse_mass, bool first);
 void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c);
 bool live_substeps(live *w);
 void live_set_back(spatial late, motion *m);

@@ -187,6 +187,12 @@ bool direct_update_bounds(direct *d) {
 /* The impulse of one row, into its contact. */
 void direct_keep_contact(const direct *d, int i) {
     live_contact *c = contact_of(d, i);
+    if (d->part_of[i] < TWIST) {
+        const live *w = d->w;
+        double inverse = w->body[c->a].inertia.inverse_mass + w->body[c->b].inertia.inverse_mass;
+        live_note_pushed(d->w, c, vec3_scale(d->row[i].r.ja.linear, d->z[i]), inverse,
+                         d->part_of[i] == 0 && w->substep == 0);
+    }
     if (d->part_of[i] == 0) {
         c->flags &= ~(LIVE_TOUCHING | LIVE_SLIPS);
         c->friction = c->rolling = vec3_zero(), c->twist = 0;

@@ -1,10 +1,15 @@
-/* Events of the live clock, one for each pair and step:
+/* Events of the live clock, one for each pair and step.
  *
- *   contact-made, contact-lost   the pair pushes, and did not in the last step; or the other way round
- *   contact-changed              it goes on pushing, but touches in a point, along a line or over an area,
- * and did so in another of these ways before slip, stick                  friction gives way at a contact of
- * the pair, or holds at all of them again limit                        a hinge begins to push against a limit
- *   hinge-broken                 it carried more than it can
+ * contact-made, contact-lost: the pair pushes in the step, and did not in the last one; or the other way
+ * round.  What pushes in one sub-step only (bodies that meet without restitution and go on together) does so
+ * in the step; the impulse is that of all sub-steps.
+ *
+ * contact-changed: it goes on pushing, but touches in a point, along a line or over an area, and did so in
+ * another of these ways before.
+ *
+ * slip, stick: friction gives way at a contact of the pair, or holds at all of them again.
+ *
+ * limit: a hinge begins to push against one.  hinge-broken: it carried more than it can.
  *
  * A visit of the solver finds the load after the friction, so that friction is within its cone at times while
  * a contact slides, and at its edge in a heap at rest; what counts is the motion: a contact slips from when
@@ -40,7 +45,7 @@ static int dimension_of(const live *w, const live_contact *c) {
 
 int live_mark_of(const live *w, const live_contact *c) {
     int mark = c->flags & LIVE_TOLD_SLIP ? LIVE_SLIDES : 0;
-    return c->flags & LIVE_TOUCHING ? mark | LIVE_PRESSES | LIVE_DIMENSION * dimension_of(w, c) : mark;
+    return c->flags & LIVE_PUSHED ? mark | LIVE_PRESSES | LIVE_DIMENSION * dimension_of(w, c) : mark;
 }
 
 static pair_mark mark_pair(const live_link_array *list, int64_t first) {
@@ -54,27 +59,32 @@ static pair_mark mark_pair(const live_link_array *list, int64_t first) {
     return m;
 }
 
-/* The impulse of a pair's contacts, and where it is largest. */
-static touched sum_pair(const live *w, const live_contact *c, int64_t n) {
+/* The impulse of a pair's contacts in the step, and where it is largest: of the contact that has most of it
+ * the point that has had most in the end. */
+static touched sum_pair(const live *w, const live_contact *c, const vec3 *pushed, int64_t n) {
     touched t = {0};
     const motion *a = &w->motions[c->a];
-    double most = 0;
+    double most = -1;
     for (int64_t k = 0; k < n; k++) {
-        t.impulse = vec3_add(t.impulse, c[k].friction);
+        t.impulse = vec3_add(t.impulse, pushed[k]);
+        double push = vec3_dot(pushed[k], c[k].normal), load = -1;
+        if (push <= most || c[k].count == 0) continue;
+        most = push, t.normal = c[k].normal;
+        t.entity[0] = live_entity(&c[k], 0), t.entity[1] = live_entity(&c[k], 1);
         for (int i = 0; i < c[k].count; i++) {
-            double load = c[k].loads[i].normal;
-            t.impulse = vec3_axpy(t.impulse, load, c[k].normal);
-            if (load <= most) continue;
-            most = load, t.normal = c[k].normal;
+            if (c[k].loads[i].normal <= load) continue;
+            load = c[k].loads[i].normal;
             t.point = vec3_add(a->center, quat_rotate(a->rotation, c[k].points[i].on_a));
-            t.entity[0] = live_entity(&c[k], 0), t.entity[1] = live_entity(&c[k], 1);
         }
     }
     return t;
 }
 
+/* Of contacts of the step, or of one that is lost: then there is no impulse any more. */
 static abut_status tell(live *w, const live_contact *c, int64_t n, abut_event_kind kind, abut_error *error) {
-    touched t = sum_pair(w, c, n);
+    bool is_lost = kind == ABUT_EVENT_CONTACT_LOST;
+    vec3 none = vec3_zero();
+    touched t = sum_pair(w, c, is_lost ? &none : &w->pushed.data[c - w->contacts.data], is_lost ? 1 : n);
     abut_event e = {.time = w->run->state->time,
                     .kind = kind,
                     .body = {c->a, c->b},

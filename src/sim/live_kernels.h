@@ -292,6 +292,15 @@ static void warm(const live_batch *batches, int count, live_velocity *all) {
     }
 }
 
+/* The sub-step ends with these impulses. */
+LANES_INLINE void add_pushed(live_batch *c, int count) {
+    lanes pressure = lanes_all(0);
+    lanes3 t2 = lanes_cross(c->n, c->t1);
+    for (int i = 0; i < count; i++) pressure += c->point[i].impulse;
+    c->pushed = lanes_axpy3(c->pushed, pressure, c->n);
+    c->pushed = lanes_axpy3(lanes_axpy3(c->pushed, c->friction1, c->t1), c->friction2, t2);
+}
+
 LANES_INLINE void visit_batch(live_batch *c, int count, live_velocity *all, const live_velocity *displaced,
                               const live_visit *visit, bool relax) {
     relative q = gather(c, all);
@@ -304,6 +313,7 @@ LANES_INLINE void visit_batch(live_batch *c, int count, live_velocity *all, cons
     q.wa = lanes_add3(q.wa, d.wa), q.wb = lanes_add3(q.wb, d.wb);
     d = solve_normals(c, count, visit, relax, &q, &d);
     scatter(c, all, d.impulse, d.wa, d.wb);
+    if (relax) add_pushed(c, count);
 }
 
 LANES_INLINE void visit_batches(live_batch *batches, int count, live_velocity *all,

@@ -323,7 +323,8 @@ static bool find_places(live *w) {
     }
     w->next.count = w->next_links.count = n, w->next_seen.count = w->pairs.count;
     w->times.recycled = kept;
-    return array_reserve(w->context, &w->next, n) && array_reserve(w->context, &w->next_links, n);
+    return array_reserve(w->context, &w->next, n) && array_reserve(w->context, &w->next_links, n) &&
+           array_reserve(w->context, &w->pushed, n);
 }
 
 static void swap_lists(live *w) {

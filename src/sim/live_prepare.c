@@ -186,6 +186,16 @@ void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_c
     c->rolling = vec3_scale(get3(&batch->rolling, lane), w->unit);
 }
 
+/* What changes the speed of the two against each other by less than a thousandth of the rest speed is
+ * rounding: they have just come together. */
+void live_note_pushed(live *w, live_contact *c, vec3 impulse, double inverse_mass, bool first) {
+    vec3 *all = &w->pushed.data[c - w->contacts.data];
+    *all = first ? impulse : vec3_add(*all, impulse);
+    c->flags &= ~LIVE_PUSHED;
+    if (vec3_dot(c->normal, *all) * inverse_mass > 1e-3 * w->model->tolerance.rest_speed)
+        c->flags |= LIVE_PUSHED;
+}
+
 static void store_lane(live *w, const live_batch *batch, int lane, live_contact *c) {
     double pressure = 0;
     live_keep_impulses(w, batch, lane, c);
@@ -195,6 +205,8 @@ static void store_lane(live *w, const live_batch *batch, int lane, live_contact 
     c->flags &= ~(LIVE_TOUCHING | LIVE_SLIPS);
     if (pressure > 0) c->flags |= LIVE_TOUCHING;
     if (pressure > 0 && vec3_length(c->friction) >= limit * (1 - rounding)) c->flags |= LIVE_SLIPS;
+    live_note_pushed(w, c, vec3_scale(get3(&batch->pushed, lane), w->unit), batch->inverse[lane] / w->unit,
+                     true);
 }
 
 static void store_batches(live *w, const live_stage *s, int first, int end) {

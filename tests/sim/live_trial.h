@@ -26,6 +26,7 @@ typedef struct trial {
     abut_live_options options;
     int64_t events[ABUT_EVENT_KINDS];
     abut_event first[ABUT_EVENT_KINDS]; /* of each kind */
+    double impulses[ABUT_EVENT_KINDS];  /* the sum of their sizes */
 } trial;
 
 static inline void begin(trial *t) {
@@ -52,6 +53,7 @@ static inline void add_floor(trial *t) {
 static inline bool count_event(void *user, const abut_event *e) {
     trial *t = user;
     if (t->events[e->kind]++ == 0) t->first[e->kind] = *e;
+    t->impulses[e->kind] += vec3_length(e->impulse);
     return true;
 }
 
