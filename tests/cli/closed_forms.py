@@ -168,6 +168,16 @@ def impacts():
         case("oblique impact", law % (e, mu) + ball % (3, 0, 0), "b", 0.5, {"vx": 3 - t, "vz": 2 * e, "wy": 25 * t}, 1e-9, 1e-6)
     case("impact with back spin", law % (0.6, 0.2) + ball % (0, 0, 30), "b", 0.5, {"vx": 0.64, "wy": 30 - 16}, 1e-9, 1e-6)
     case("impact aslant", law % (0.6, 0.2) + ball % (3, 4, 0), "b", 0.5, {"vx": 3 - 0.384, "vy": 4 - 0.512}, 1e-9, 1e-6)
+    # Poisson's law, the end of a leaning rod (r from the centre to the contact, K = 1/m + ...): compression sticks, K J = -u; expansion
+    # gives e J_n, and slips: what would hold it is more than mu e J_n
+    th, i, mu, e = 0.3, 0.02, 0.2, 0.5
+    x, z = -0.2 * math.cos(th), -0.2 * math.sin(th) - 0.05
+    kxx, kzz, kxz = 1 + z * z / i, 1 + x * x / i, -x * z / i
+    jx, jz = ((-0.7 * kzz - 2 * kxz) / (kxx * kzz - kxz * kxz), (2 * kxx + 0.7 * kxz) / (kxx * kzz - kxz * kxz))
+    jx, jz = jx + mu * e * jz, jz * (1 + e)
+    case("rod by Poisson's law", 'world {duration = 0.2, gravity = {0, 0, 0}, restitution_law = "poisson"}\nmaterial {restitution = 0.5, friction = 0.2}\n' + FLOOR +
+         'body {name = "b", shape = capsule {0.05, 0.4}, mass = 1, inertia = {0.02, 0.02, 0.001}, position = {0, 0, 0.5}, velocity = {0.7, 0, -2},'
+         " rotation = {math.pi / 2 - 0.3, 0, 1, 0}}", "b", 0.2, {"vx": 0.7 + jx, "vz": -2 + jz, "wy": (z * jx - x * jz) / i}, 1e-9)
     # two balls with their centres 0.1 off line: sin = 1/2; j = (1 + e) v cos / (1/m1 + 1/m2)
     c = math.sqrt(0.75)
     j = 1.7 * 2 * c / (1 + 1 / 3)
