@@ -168,6 +168,15 @@ def impacts():
         case("oblique impact", law % (e, mu) + ball % (3, 0, 0), "b", 0.5, {"vx": 3 - t, "vz": 2 * e, "wy": 25 * t}, 1e-9, 1e-6)
     case("impact with back spin", law % (0.6, 0.2) + ball % (0, 0, 30), "b", 0.5, {"vx": 0.64, "wy": 30 - 16}, 1e-9, 1e-6)
     case("impact aslant", law % (0.6, 0.2) + ball % (3, 4, 0), "b", 0.5, {"vx": 3 - 0.384, "vy": 4 - 0.512}, 1e-9, 1e-6)
+    # a ball (k = 2/5) or cylinder (1/2) rolls against a step: angular momentum about its edge, m v (R - h) + k m R v = (1 + k) m R^2 w;
+    # the floor bears nothing, and so cannot jam it, however rough it is
+    t = (0.7 - math.sqrt(0.05)) / 2.5
+    for mu in (0.3, 5, 50):
+        for shape, k in (("sphere {0.3}", 0.4), ("cylinder {0.3, 0.4}, rotation = {math.pi / 2, 1, 0, 0}", 0.5)):
+            case("rolling against a step", "world {duration = 0.3}\nmaterial {friction = %g}\n" % mu + FLOOR +
+                 'body {name = "step", shape = solid.box {1, 1, 0.1}, fixed = true, position = {1, 0, 0.05}}\n'
+                 'body {name = "b", mass = 1, position = {-0.2, 0, 0.3}, velocity = {2.5, 0, 0}, spin = {0, 2.5 / 0.3, 0}, shape = %s}' % shape,
+                 "b", t, {"wy": 2.5 * (0.2 + k * 0.3) / ((1 + k) * 0.09)}, 1e-6)
     # Poisson's law, the end of a leaning rod (r from the centre to the contact, K = 1/m + ...): compression sticks, K J = -u; expansion
     # gives e J_n, and slips: what would hold it is more than mu e J_n
     th, i, mu, e = 0.3, 0.02, 0.2, 0.5
