@@ -365,9 +365,15 @@ static abut_status choose(group *g, const coulomb_config *config, const group_sc
     if (status != ABUT_OK || stuck) return status;
     if (found) status = refine(&t, &done, error);
     if (status != ABUT_OK || done) return status;
-    if (many && candidates <= PYRAMIDS) return zoom(&t, error);
+    if (many && candidates <= PYRAMIDS) {
+        status = zoom(&t, error);
+        if (status != ABUT_OK || solution->outcome != SYSTEM_BUDGET) return status;
+    }
+    /* no modes are known to hold: those of an impact all stick, so that velocities are those of the impulses
+     */
+    if (impulses) status = try_all_stick(&t, &stuck, error);
     t.sol->outcome = SYSTEM_BUDGET;
-    return ABUT_OK;
+    return status;
 }
 
 /* Whether a point that is not struck bears something, without the friction it would then have. */

@@ -123,16 +123,6 @@ static void fill_matrix(stewart *t) {
     }
 }
 
-/* z = lo + z' for the unknowns that have a lower bound to begin at (the expansion of Poisson's law): where
- * the bodies rest against each other b is nothing but rounding, and what counts is what those bounds do. */
-static void shift_bounds(stewart *t) {
-    for (int j = 0; j < t->u.count; j++) {
-        if (!(fabs(t->lo[j]) > 0) || isinf(t->lo[j])) continue;
-        for (int i = 0; i < t->count; i++) t->b[i] += t->matrix[(size_t)i * t->count + j] * t->lo[j];
-        t->hi[j] -= t->lo[j], t->lo[j] = 0;
-    }
-}
-
 static abut_status prepare(group *g, const coulomb_config *config, const vec3 *estimates, double spacing,
                            const group_scratch *scratch, stewart *t, abut_error *error) {
     arena *a = scratch->arena;
@@ -160,7 +150,7 @@ static abut_status prepare(group *g, const coulomb_config *config, const vec3 *e
     if (!allocate(t, a)) return fail_memory(error);
     fill_vectors(t);
     fill_matrix(t);
-    shift_bounds(t);
+    dense_shift_bounds(t->count, t->matrix, t->b, t->lo, t->hi);
     return ABUT_OK;
 }
 
