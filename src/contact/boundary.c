@@ -408,6 +408,92 @@ static bool overlaps(search *q, pose b_in_a) {
            contains(a, mat3_tmul_vec(q->turn, vec3_sub(y, q->shift)));
 }
 
+/* Where nothing faces at any depth (a corner that brushed over an edge: the edges at it lead below both
+ * faces), a part of an edge that is inside is pushed out through the face by which it came in:
+ *
+ *        x----\   the edge from x to y crosses the face at t; the part inside ends at u, at y or where the
+ * edge
+ *      ---t----+  leaves again; n . (u - face) is the gap
+ *         |  u |
+ *
+ * Of all such parts and faces the shallowest. */
+enum { CROSSINGS = 32 };
+typedef struct crossing {
+    int32_t edge, face;
+    double t;
+    bool in; /* towards t = 1 the edge is inside */
+} crossing;
+
+typedef struct crossings {
+    search *q;
+    int count;
+    crossing all[CROSSINGS];
+} crossings;
+
+/* Frame of the face's side: the edge of the other one. */
+static boundary_wedge edge_there(const search *q, int32_t edge) {
+    if (!q->turned) return wedge_in_b(q, &q->a.b->wedges[edge]);
+    const boundary_wedge *w = &q->b.b->wedges[edge];
+    return (boundary_wedge){.p = mat3_tmul_vec(q->turn, vec3_sub(w->p, q->shift)),
+                            .e = mat3_tmul_vec(q->turn, w->e)};
+}
+
+static bool add_crossing(crossings *c, int32_t edge, int32_t face) {
+    const abut_solid *s = c->q->turned ? c->q->a.b->solid : c->q->b.b->solid;
+    boundary_wedge e = edge_there(c->q, edge);
+    vec3 end = vec3_add(e.p, e.e);
+    if (!pierces(c->q, s, face, e.p, end)) return true;
+    plane p = solid_faces(s)[face].plane;
+    double from = plane_distance(p, e.p), to = plane_distance(p, end);
+    c->all[c->count++] = (crossing){edge, face, from / (from - to), from > 0};
+    return c->count < CROSSINGS; /* the shallowest of so many will do */
+}
+static bool visit_crossing(void *user, int32_t edge, int32_t face) { return add_crossing(user, edge, face); }
+static bool visit_crossed(void *user, int32_t face, int32_t edge) { return add_crossing(user, edge, face); }
+
+/* Where the part inside that begins at a crossing ends. */
+static double other_end(const crossings *c, const crossing *from) {
+    double end = from->in ? 1 : 0;
+    for (int i = 0; i < c->count; i++) {
+        const crossing *x = &c->all[i];
+        if (x->edge != from->edge || x->in == from->in) continue;
+        if (from->in ? x->t > from->t && x->t < end : x->t < from->t && x->t > end) end = x->t;
+    }
+    return end;
+}
+
+static void push_crossings(crossings *c, gather_point *best) {
+    search *q = c->q;
+    const side *w = q->turned ? &q->a : &q->b;
+    for (int i = 0; i < c->count; i++) {
+        const crossing *x = &c->all[i];
+        plane p = solid_faces(w->b->solid)[x->face].plane;
+        boundary_wedge e = edge_there(q, x->edge);
+        vec3 u = vec3_axpy(e.p, other_end(c, x), e.e), n = mat3_mul_vec(w->r, p.n);
+        double gap = plane_distance(p, u);
+        if (!(gap < 0 && gap > best->gap)) continue;
+        abut_feature mine = {ABUT_FEATURE_EDGE, x->edge}, other = {ABUT_FEATURE_FACE, x->face};
+        *best = (gather_point){.at = vec3_axpy(to_world(w, u), -gap / 2, n),
+                               .normal = q->turned ? vec3_neg(n) : n,
+                               .gap = gap,
+                               .id = q->turned ? manifold_id(other, mine) : manifold_id(mine, other),
+                               .vertex = -1};
+    }
+}
+
+static void find_crossings(search *q, pose b_in_a) {
+    const boundary *a = q->a.b, *b = q->b.b;
+    gather_point best = {.gap = -INFINITY};
+    crossings c = {.q = q};
+    q->turned = false;
+    box_tree_pairs(&a->edges, &b->faces, b_in_a, 0, visit_crossing, &c);
+    push_crossings(&c, &best);
+    c.count = 0, q->turned = true;
+    box_tree_pairs(&a->faces, &b->edges, b_in_a, 0, visit_crossed, &c);
+    push_crossings(&c, &best);
+    if (isfinite(best.gap)) gather_add(q->found, best);
+}
+
 static double deepest(const gather *found) {
     double least = 0;
     for (int i = 0; i < found->count; i++) least = fmin(least, found->points[i].gap);
@@ -425,6 +511,7 @@ static void find_deeper(search *q, pose b_in_a) {
     if (!overlaps(q, b_in_a)) return;
     for (deep = fmax(deep, q->radius); deepest(q->found) == 0 && deep < most; deep *= 1.25)
         find_facing(q, b_in_a, deep, deep);
+    if (deepest(q->found) == 0) find_crossings(q, b_in_a);
 }
 
 int boundary_collide(const boundary *a, pose pa, const boundary *b, pose pb, const manifold_config *config,

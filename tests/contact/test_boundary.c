@@ -167,6 +167,44 @@ static void test_deep_brackets(void **state) {
     collider_free(NULL, c), abut_solid_free(NULL, solid);
 }
 
+/* A tetrahedron, whose corners are sharp, in any pose in which it overlaps an L, by brute force: it is seen,
+ * told in either order.  Where a corner brushed over an edge of the L no feature faces another at any depth:
+ * the two poses given, from a heap that was thrown, and a few random ones. */
+static void test_sharp(void **state) {
+    (void)state;
+    const double outline[6][2] = {{-0.2, -0.1}, {0.2, -0.1}, {0.2, 0}, {0, 0}, {0, 0.2}, {-0.2, 0.2}};
+    const pose poses[2][2] = {
+        {{{1.067659200, 0.825981541, 0.309714069}, {0.980823513, 0.016739766, 0.097915236, 0.167683102}},
+         {{0.863303892, 0.571952898, 0.395377642}, {0.614708999, -0.383780736, -0.662394320, -0.189944619}}},
+        {{{1.110749836, 0.846381316, 0.301024021}, {0.982010976, 0.016030931, 0.098033807, 0.160582770}},
+         {{0.911547517, 0.601591620, 0.359055932}, {0.528229401, -0.427984294, -0.706217024, -0.197637696}}}};
+    abut_solid *l = NULL, *sharp = NULL;
+    assert_int_equal(abut_solid_prism(NULL, outline, 6, 0.2, &l, NULL), ABUT_OK);
+    assert_int_equal(abut_solid_tetrahedron(NULL, 0.4, &sharp, NULL), ABUT_OK);
+    static triangles of_l, of_sharp;
+    fill(&of_l, l), fill(&of_sharp, sharp);
+    collider *a = make(abut_shape_solid(l)), *b = make(abut_shape_solid(sharp));
+    const manifold_config live = {.reach = 0.017, .angle = 0.2};
+    uint64_t seed = 7;
+    int overlapping = 0;
+    for (int i = 0; i < 4000; i++) {
+        pose pa = support_pose(&seed, 0.25), pb = support_pose(&seed, 0.25);
+        if (i < 2) pa = poses[i][0], pb = poses[i][1];
+        pa.rotation = quat_unit(pa.rotation), pb.rotation = quat_unit(pb.rotation);
+        bool overlap = distance_of(&of_l, pa, &of_sharp, pb) < 0;
+        assert_true(overlap || i >= 2);
+        overlapping += overlap;
+        manifold m[COLLIDER_ROOM];
+        int count = collider_collide(a, pa, b, pb, &live, NULL, 0, m, COLLIDER_ROOM);
+        if (overlap) assert_true(count > 0 && least_gap(m, count) < 0);
+        count = collider_collide(b, pb, a, pa, &live, NULL, 0, m, COLLIDER_ROOM);
+        if (overlap) assert_true(count > 0 && least_gap(m, count) < 0);
+    }
+    assert_true(overlapping > 1000);
+    collider_free(NULL, a), collider_free(NULL, b);
+    abut_solid_free(NULL, l), abut_solid_free(NULL, sharp);
+}
+
 /* A cube pressed a little into both walls of the inner corner: every normal is +x or +y, both are there, with
  * four points each and the depths of the two walls. */
 static void test_corner(void **state) {
@@ -372,6 +410,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tori),   cmocka_unit_test(test_deep_brackets),
                                        cmocka_unit_test(test_corner), cmocka_unit_test(test_seams),
                                        cmocka_unit_test(test_round),  cmocka_unit_test(test_casts),
-                                       cmocka_unit_test(test_curved)};
+                                       cmocka_unit_test(test_curved), cmocka_unit_test(test_sharp)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
