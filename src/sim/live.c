@@ -70,6 +70,9 @@ static bool allocate_slots(live *w) {
     w->roams = arena_alloc(m, n, sizeof *w->roams);
     w->renewed = arena_alloc(m, n, sizeof *w->renewed);
     w->seeks = arena_alloc(m, n, sizeof *w->seeks);
+    w->put_back = arena_alloc(m, n, sizeof *w->put_back);
+    w->seeks_again = arena_alloc(m, n, sizeof *w->seeks_again);
+    w->stops = arena_alloc(m, n, sizeof *w->stops);
     w->rests = arena_alloc(m, n, sizeof *w->rests);
     w->parent = arena_alloc(m, n, sizeof *w->parent);
     w->in_direct = arena_alloc(m, n, sizeof *w->in_direct);
@@ -82,8 +85,9 @@ static bool allocate_slots(live *w) {
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->movable && w->turns && w->flies && w->sprung && w->late && w->leaves &&
-                w->boxes && w->roams && w->renewed && w->seeks && w->rests && w->parent && w->in_direct &&
-                w->used && w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
+                w->boxes && w->roams && w->renewed && w->seeks && w->put_back && w->seeks_again && w->stops &&
+                w->rests && w->parent && w->in_direct && w->used && w->local_of && w->motor_speeds &&
+                w->hinge_force && w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->before = w->moved + n;
@@ -155,7 +159,7 @@ void live_free(live *w) {
     array_free(c, &w->nncg_sums);
     bvh_free(c, &w->tree);
     abut_lcp_solver_destroy(w->lcp);
-    if (w->batch_block) mem_free(c, w->batch_block, (size_t)w->batch_capacity * sizeof(live_batch) + 64, 1);
+    if (w->batch_block) mem_free(c, w->batch_block, live_batch_bytes(w->batch_capacity), 1);
     array_free(c, &w->contacts), array_free(c, &w->next), array_free(c, &w->fresh);
     array_free(c, &w->links), array_free(c, &w->next_links), array_free(c, &w->pushed);
     array_free(c, &w->near), array_free(c, &w->pairs), array_free(c, &w->around);
@@ -201,7 +205,7 @@ static void begin_step(live *w, double dt) {
     w->motions = run_motions(w->run->state);
     change_substep(w, dt / w->substeps);
     double slowest = fmax(w->h, usual_substep(w));
-    w->dt = dt;
+    w->dt = dt, w->given_back = vec3_zero();
     w->soft = make_soft(0.14 / slowest, 10, w->h);
     w->joint_rate = w->direct_rate = 0.2 / slowest;
     for (int i = 0; i < w->bodies; i++) w->movable[i + 1] = w->body[i].movable && !w->rests[i].asleep;

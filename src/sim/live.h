@@ -142,6 +142,12 @@ typedef struct live_drift {
     double swing;
 } live_drift;
 
+/* A body that was put back on its way: where it ended, and until what part of the step it goes. */
+typedef struct live_stop {
+    pose end;
+    double time;
+} live_stop;
+
 typedef struct live_velocity {
     four v, w; /* the fourth numbers are 0 */
 } live_velocity;
@@ -166,6 +172,7 @@ typedef struct live_batch {
     int32_t points, rolls;
     int32_t bearing, changing;           /* contacts that bear something; that bear more or less than usual */
     uint32_t moves_a, moves_b;           /* bit by lane: the body may be written */
+    uint32_t renewed;                    /* bit by lane: the contact was found anew, see live_refresh.c */
     double mass_a[LANES], mass_b[LANES]; /* inverse, w->unit a kilogram */
     lanes3 pushed;                       /* impulses of all sub-steps of the step, world */
     lanes inverse;                       /* the sum of both */
@@ -326,6 +333,10 @@ struct live_work {
     int_array unbounded;
     uint8_t *renewed, *roams; /* has a new box in this step; left its fat one */
     uint8_t *seeks;           /* may be where others are: see live_fast.c */
+    uint8_t *put_back;        /* is no longer where the step took it */
+    uint8_t *seeks_again;     /* was put back in this round */
+    live_stop *stops;         /* of those */
+    vec3 given_back;          /* momentum that forces would have given in the times that were taken back */
     int_array around;         /* the bodies near those */
     bool tree_ready;
     double strayed; /* how far any body has moved since its box was made */
@@ -353,6 +364,8 @@ struct live_work {
     int_array listed;                 /* contacts, colour by colour */
     int color_first[LIVE_COLORS + 2]; /* batches */
     live_batch *batches;
+    live_velocity *shifts;  /* two for each lane of a batch: see live_refresh.c */
+    atomic_int any_renewed; /* in this sub-step */
     int64_t batch_count, batch_capacity;
     void *batch_block;
     live_softness soft;
@@ -394,6 +407,9 @@ static inline const model_material *live_material(const live *w, int a, int b) {
 static inline size_t live_contact_bytes(int points) {
     return offsetof(live_contact, points) + (size_t)points * sizeof(live_point);
 }
+static inline size_t live_batch_bytes(int64_t batches) {
+    return (size_t)batches * (sizeof(live_batch) + 2 * LANES * sizeof(live_velocity)) + 64;
+}
 static inline bool live_is_awake(const live *w, int a, int b) {
     return w->movable[a + 1] || w->movable[b + 1];
 }
@@ -433,6 +449,7 @@ double live_moved_gap(const live *w, const live_contact *c, const live_point *p)
 void live_take_back(const live *w, live_contact *c); /* gaps as they were where the step began */
 void live_note_turn(live *w, int slot);
 void live_refresh(live *w, int first, int end); /* batches */
+void live_shift_warmth(live *w);
 bool live_islands(live *w);
 bool live_sleep(live *w);
 bool live_find_bouncing(live *w);
@@ -452,8 +469,7 @@ bool live_stop_fast(live *w);
 abut_status live_report(live *w, abut_error *error);
 int live_mark_of(const live *w, const live_contact *c); /* of LIVE_PRESSES .. */
 abut_status live_emit(live *w, abut_event e, abut_error *error);
-/* The feature of the body a, or b, at the point `on` of it, from its centre of mass. */
-abut_entity live_entity(const live *w, const live_contact *c, int side, vec3 on);
+abut_entity live_entity(const live_contact *c, int side);
 void live_balance(live *w);
 int live_contacts(abut_sim *run, const abut_contact **contacts);
 void live_audit_contacts(live *w);

@@ -87,7 +87,8 @@ static bool is_isolated(const live *w) {
 
 static void audit_momentum(live *w) {
     if (!is_isolated(w)) return;
-    vec3 off = vec3_zero();
+    /* forces act on a body that was stopped on its way as long as it went */
+    vec3 off = vec3_neg(w->given_back);
     double size = 0;
     for (int i = 0; i < w->bodies; i++) {
         if (!w->movable[i + 1]) continue;

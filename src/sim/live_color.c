@@ -38,12 +38,12 @@ static int choose(live *w, const live_link *c) {
 static bool reserve_batches(live *w, int64_t count) {
     if (count <= w->batch_capacity) return true;
     int64_t capacity = count + count / 2 + 16;
-    void *block = mem_alloc(w->context, (size_t)capacity * sizeof(live_batch) + 64, 1);
+    void *block = mem_alloc(w->context, live_batch_bytes(capacity), 1);
     if (!block) return false;
-    if (w->batch_block)
-        mem_free(w->context, w->batch_block, (size_t)w->batch_capacity * sizeof(live_batch) + 64, 1);
+    if (w->batch_block) mem_free(w->context, w->batch_block, live_batch_bytes(w->batch_capacity), 1);
     w->batch_block = block, w->batch_capacity = capacity;
     w->batches = (live_batch *)(((uintptr_t)block + 63) & ~(uintptr_t)63);
+    w->shifts = (live_velocity *)(w->batches + capacity);
     return true;
 }
 

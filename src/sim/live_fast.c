@@ -6,16 +6,22 @@
  * A pair that has contacts was kept apart by the solver at their points; where the two moved farther against
  * each other than points are believed, other features may have met: there they are put back to where they
  * overlap little deeper than where the step began.  What the points know now is no measure of it: those that
- * are found anew within the step are as deep as the bodies are by then. */
+ * are found anew within the step are as deep as the bodies are by then.
+ *
+ * A body that is put back may come into a third one, with which it had no quarrel where it was.  So those
+ * that were put back are looked at again, against all that is near them, each on the way that is left to it:
+ * where a pair overlaps deeper than allowed, both go farther back.  Ways only get shorter, and where all are
+ * nothing the step began; a few rounds do. */
 #include "contact/cast.h"
 #include "sim/live.h"
 
-enum { HALVINGS = 8 };
+enum { HALVINGS = 8, ROUNDS = 4 };
 
 typedef struct sweeper {
     live *w;
     int body;
-    bool far; /* so fast that it may have passed through */
+    bool far;   /* so fast that it may have passed through */
+    bool again; /* it was put back: where it is now matters, and nothing else */
     cast_sweep sweep;
     box end;      /* about the body where it is now */
     double first; /* time of the first touch, 0 .. 1 of the step */
@@ -24,10 +30,17 @@ typedef struct sweeper {
 
 static const collider *collider_of(const live *w, int body) { return w->colliders[w->shape_of[body]]; }
 
+/* Until when a body goes along its way. */
+static double time_of(const live *w, int body) { return w->put_back[body] ? w->stops[body].time : 1; }
+
 static cast_sweep sweep_of(const live *w, int body) {
     vec3 center = w->body[body].center;
-    return (cast_sweep){motion_pose(&w->starts[body], center), motion_pose(&w->motions[body], center),
-                        center};
+    pose end = w->put_back[body] ? w->stops[body].end : motion_pose(&w->motions[body], center);
+    return (cast_sweep){motion_pose(&w->starts[body], center), end, center};
+}
+
+static pose pose_at(const live *w, int body, const cast_sweep *sweep, double s) {
+    return cast_sweep_pose(sweep, fmin(s, time_of(w, body)));
 }
 
 /* Whether a pair has contacts in this step. */
@@ -83,26 +96,61 @@ static bool went_far(const live *w, int a, int b) {
     return way > (w->body[a].alone && w->body[b].alone ? 0.25 * w->size : w->reach);
 }
 
+static double way_of(const live *w, int body) { return vec3_length(live_vec3(w->moved[body + 1].v)); }
+
+static bool goes_far(const live *w, int body) {
+    return way_of(w, body) > fmax(0.25 * w->size, 0.5 * w->body[body].core);
+}
+
 /* The first touch; of several at once that with the lowest number, in whatever order the tree gives them. */
 static void note(sweeper *s, double t, int other) {
-    if (t < s->first || (t == s->first && other < s->other)) s->first = t, s->other = other;
+    if (s->other < 0 || t < s->first || (t == s->first && other < s->other)) s->first = t, s->other = other;
 }
 
 /* The last time at which the pair overlaps little deeper than where the step began, by bisection. */
 static void put_back(sweeper *s, int other) {
     const live *w = s->w;
-    cast_sweep theirs = sweep_of(w, other);
     double now = least_gap(w, s->body, live_pose(w, s->body), other, live_pose(w, other));
     if (now >= -0.5 * w->reach) return;
+    cast_sweep theirs = sweep_of(w, other);
     double began = least_gap(w, s->body, s->sweep.from, other, theirs.from);
-    double allowed = fmin(began, 0) - 0.5 * w->reach, low = 0, high = 1;
+    double allowed = fmin(began, 0) - 0.5 * w->reach;
+    double low = 0, high = fmax(time_of(w, s->body), time_of(w, other));
     if (now >= allowed) return;
     for (int i = 0; i < HALVINGS; i++) {
         double t = (low + high) / 2;
-        pose at = cast_sweep_pose(&s->sweep, t), there = cast_sweep_pose(&theirs, t);
+        pose at = pose_at(w, s->body, &s->sweep, t), there = pose_at(w, other, &theirs, t);
         *(least_gap(w, s->body, at, other, there) >= allowed ? &low : &high) = t;
     }
     note(s, low, other);
+}
+
+/* The first touch of two between two times, no one stopping in between. */
+static bool touch_between(sweeper *s, int other, const cast_sweep *theirs, double from, double to,
+                          double *t) {
+    const live *w = s->w;
+    cast_sweep a = {pose_at(w, s->body, &s->sweep, from), pose_at(w, s->body, &s->sweep, to),
+                    s->sweep.center};
+    cast_sweep b = {pose_at(w, other, theirs, from), pose_at(w, other, theirs, to), theirs->center};
+    abut_convex_cache cache = {0};
+    cast_hit h = {0};
+    if (!cast_toi(collider_of(w, s->body), &a, collider_of(w, other), &b, 0.25 * w->reach, &cache, &h))
+        return false;
+    *t = from + h.t * (to - from);
+    return true;
+}
+
+/* The first touch of two that have no contacts: until the first of them stops, and after that.  Those that
+ * touch where the step began are none of it. */
+static void find_touch(sweeper *s, int other) {
+    const live *w = s->w;
+    cast_sweep theirs = sweep_of(w, other);
+    double mine = time_of(w, s->body), its = time_of(w, other), first = fmin(mine, its),
+           last = fmax(mine, its);
+    double t = 0;
+    bool touches = first > 0 && touch_between(s, other, &theirs, 0, first, &t);
+    if (!touches && last > first) touches = touch_between(s, other, &theirs, first, last, &t);
+    if (touches && t > 0) note(s, t, other);
 }
 
 static bool visit(void *user, int32_t other) {
@@ -111,37 +159,54 @@ static bool visit(void *user, int32_t other) {
     int a = s->body < other ? s->body : other, b = s->body < other ? other : s->body;
     if (other == s->body || (!s->far && !may_overlap(w, a, b))) return true;
     if (w->shape_of[other] < 0 || !live_may_touch(w, a, b)) return true;
-    if (has_contacts(w, a, b)) {
-        if (went_far(w, a, b)) put_back(s, other);
+    if (s->again || has_contacts(w, a, b)) {
+        if (s->again || went_far(w, a, b)) put_back(s, other);
         return true;
     }
-    if (!s->far && !overlaps_now(s, other)) return true;
-    cast_sweep theirs = sweep_of(w, other);
-    abut_convex_cache cache = {0};
-    cast_hit h = {0};
-    if (cast_toi(collider_of(w, s->body), &s->sweep, collider_of(w, other), &theirs, 0.25 * w->reach, &cache,
-                 &h) &&
-        h.t > 0)
-        note(s, h.t, other);
+    if (s->far || overlaps_now(s, other)) find_touch(s, other);
     return true;
 }
 
-static void put_at(live *w, int body, const cast_sweep *sweep, double t) {
-    pose p = cast_sweep_pose(sweep, t);
-    w->motions[body].rotation = p.rotation;
-    w->motions[body].center = vec3_add(p.position, quat_rotate(p.rotation, w->body[body].center));
+/* A body that goes back by d against the forces F on it has not had from them what they gave it on that way:
+ * of its speed u along F goes back  u^2 -> u^2 + 2 F . d / m,  as for a stone that is back where it was.
+ * (With the velocity of the whole step a body that falls fast gained its weight times the way that it lost,
+ * up to a twentieth of all energy.) */
+static void give_back(live *w, int body, vec3 d) {
+    vec3 force = w->constant[body].linear;
+    double f = vec3_length(force);
+    if (!(f > 0)) return;
+    vec3 along = vec3_scale(force, 1 / f);
+    live_velocity *v = &w->velocities[body + 1];
+    double inverse = w->body[body].inertia.inverse_mass;
+    double u = vec3_dot(live_vec3(v->v), along), way = vec3_dot(along, d);
+    if (u * way >= 0) return;
+    double square = u * u + 2 * f * inverse * way;
+    double speed = square > 0 ? sqrt(square) : 0;
+    vec3 change = vec3_scale(along, (u < 0 ? -speed : speed) - u);
+    v->v += live_four(change);
+    w->given_back = vec3_axpy(w->given_back, 1 / inverse, change);
+}
+
+static void put_at(live *w, int body, double t) {
+    if (t >= time_of(w, body)) return;
+    cast_sweep way = sweep_of(w, body);
+    pose p = cast_sweep_pose(&way, t);
+    vec3 center = vec3_add(p.position, quat_rotate(p.rotation, w->body[body].center));
+    give_back(w, body, vec3_sub(center, w->motions[body].center));
+    w->motions[body].rotation = p.rotation, w->motions[body].center = center;
+    w->stops[body] = (live_stop){way.to, t};
+    w->put_back[body] = w->seeks_again[body] = true;
 }
 
 /* Both bodies go back to when they touched: one that went on alone might end within the other. */
-static void stop(live *w, int body, bool far, const int *around, int count) {
+static void stop(live *w, int body, bool again, const int *around, int count) {
     box end = collider_bounds(collider_of(w, body), live_pose(w, body));
-    sweeper s = {w, body, far, sweep_of(w, body), end, 1, -1};
+    sweeper s = {w, body, !again && goes_far(w, body), again, sweep_of(w, body), end, 1, -1};
     for (int64_t k = 0; k < w->unbounded.count; k++) visit(&s, w->unbounded.data[k]);
     for (int k = 0; k < count; k++) visit(&s, around[k]);
-    if (s.first >= 1) return;
-    put_at(w, body, &s.sweep, s.first);
-    cast_sweep theirs = sweep_of(w, s.other);
-    if (w->movable[s.other + 1]) put_at(w, s.other, &theirs, s.first);
+    if (s.other < 0) return;
+    put_at(w, body, s.first);
+    if (w->movable[s.other + 1]) put_at(w, s.other, s.first);
 }
 
 /* How far turning has carried any point of a body. */
@@ -189,12 +254,6 @@ static bool list_around(live *w) {
     return true;
 }
 
-static double way_of(const live *w, int body) { return vec3_length(live_vec3(w->moved[body + 1].v)); }
-
-static bool goes_far(const live *w, int body) {
-    return way_of(w, body) > fmax(0.25 * w->size, 0.5 * w->body[body].core);
-}
-
 /* Whether it went half as far as points of any pair are believed (live_narrow.c): of two that went farther
  * against each other one did. */
 static bool goes_half(const live *w, int body) {
@@ -221,10 +280,15 @@ static bool find_seekers(live *w, bool *any) {
 bool live_stop_fast(live *w) {
     bool any;
     if (!find_seekers(w, &any)) return false;
-    if (!any) return true;
-    if (!list_around(w)) return false;
-    const int *first = w->buckets.data;
-    for (int i = 0; i < w->bodies; i++)
-        if (w->seeks[i]) stop(w, i, goes_far(w, i), w->around.data + first[i], first[i + 1] - first[i]);
+    if (any) memset(w->put_back, 0, (size_t)w->bodies);
+    for (int round = 0; any && round < ROUNDS; round++) {
+        if (!list_around(w)) return false;
+        const int *first = w->buckets.data;
+        memset(w->seeks_again, 0, (size_t)w->bodies);
+        for (int i = 0; i < w->bodies; i++)
+            if (w->seeks[i]) stop(w, i, round > 0, w->around.data + first[i], first[i + 1] - first[i]);
+        memcpy(w->seeks, w->seeks_again, (size_t)w->bodies);
+        any = memchr(w->seeks, true, (size_t)w->bodies);
+    }
     return true;
 }

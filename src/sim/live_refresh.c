@@ -1,7 +1,12 @@
 /* Contacts of batches found anew within a step.  The points of a manifold are moved along with the bodies to
  * first order, and features that face each other within 0.2 radians take part whole; so a pair that has
  * turned by less since the step began has all its points, and one that has turned by more (a spinning top, a
- * box that tumbles) is looked at again before the next sub-step. */
+ * box that tumbles) is looked at again before the next sub-step.
+ *
+ * Warm starting repeats what the impulses of the last sub-step did to each body (live_substep.c), which holds
+ * while arms and normals stay.  Of a contact that is found anew the impulses act elsewhere; what they do
+ * there instead is added to what is repeated.  Without that the sweep takes back at the new arm what came at
+ * the old one, and an ellipsoid that lands and spins went off with a twentieth more energy. */
 #include "sim/live.h"
 
 #define MOST_TURN 0.1 /* radians: half of the angle above */
@@ -56,10 +61,20 @@ static void copy_lane(live_batch *to, const live_batch *from, int lane) {
     to->rolls |= from->rolls;
 }
 
+/* What the impulses of a batch do to the bodies of each lane: A of lane k at 2 k, B at 2 k + 1. */
+static void warmth_of(const live *w, const live_batch *batch, live_velocity out[2 * LANES]) {
+    live_batch alone = *batch;
+    for (int k = 0; k < LANES; k++) alone.a[k] = 2 * k, alone.b[k] = 2 * k + 1;
+    memset(out, 0, 2 * LANES * sizeof *out);
+    w->kernels.warm(&alone, 1, out);
+}
+
 /* The contacts that have turned, in a batch of their own, then in their lanes: the others go on as they are,
  * so that what becomes of a contact does not depend on which ones share its batch. */
 static void refresh(live *w, live_batch *batch) {
     live_batch turned = {.points = 0};
+    live_velocity was[2 * LANES], is[2 * LANES];
+    warmth_of(w, batch, was);
     for (int k = 0; k < LANES; k++) {
         bool stays = batch->contact[k] < 0 || !has_turned(w, batch->a[k], batch->b[k]);
         turned.contact[k] = stays ? -1 : batch->contact[k];
@@ -71,11 +86,36 @@ static void refresh(live *w, live_batch *batch) {
     }
     live_prepare_batch(w, &turned);
     w->kernels.place(&turned, w->moved);
-    for (int k = 0; k < LANES; k++)
-        if (turned.contact[k] >= 0) copy_lane(batch, &turned, k);
+    warmth_of(w, &turned, is);
+    live_velocity *shift = &w->shifts[(batch - w->batches) * 2 * LANES];
+    for (int k = 0; k < LANES; k++) {
+        if (turned.contact[k] < 0) continue;
+        copy_lane(batch, &turned, k);
+        batch->renewed |= (uint32_t)1 << k;
+        for (int side = 2 * k; side < 2 * k + 2; side++)
+            shift[side] = (live_velocity){is[side].v - was[side].v, is[side].w - was[side].w};
+    }
+    atomic_store_explicit(&w->any_renewed, 1, memory_order_relaxed);
 }
 
 void live_refresh(live *w, int first, int end) {
     for (int i = first; i < end; i++)
         if (is_outdated(w, &w->batches[i])) refresh(w, &w->batches[i]);
+}
+
+/* Shifts what is repeated of the bodies of contacts that were found anew: one after the other, because a body
+ * may have several. */
+void live_shift_warmth(live *w) {
+    if (!atomic_exchange_explicit(&w->any_renewed, 0, memory_order_relaxed)) return;
+    for (int64_t i = 0; i < w->batch_count; i++) {
+        live_batch *batch = &w->batches[i];
+        const live_velocity *shift = &w->shifts[i * 2 * LANES];
+        for (int k = 0; k < LANES && batch->renewed; k++) {
+            if (!(batch->renewed >> k & 1)) continue;
+            live_velocity *a = &w->before[batch->a[k]], *b = &w->before[batch->b[k]];
+            a->v -= shift[2 * k].v, a->w -= shift[2 * k].w;
+            b->v -= shift[2 * k + 1].v, b->w -= shift[2 * k + 1].w;
+        }
+        batch->renewed = 0;
+    }
 }

@@ -1,6 +1,6 @@
 /* The sub-steps.  Each one is a row of stages:
  *
- *     refresh     impacts     velocities     warm start     hinges, direct islands, solve     positions
+ *     refresh, shift     impacts     velocities     warm start     hinges, direct islands, solve positions
  *     hinges, relax
  *
  * Each is run in blocks on all workers (live_share.c).
@@ -13,6 +13,7 @@
 enum stage_kind {
     IMPACTS,
     REFRESH,
+    SHIFT,
     VELOCITIES,
     FIRST_VELOCITIES,
     WARM,
@@ -218,7 +219,9 @@ static bool list_stages(live *w) {
     w->stages.count = 0;
     int hinges = (int)w->loose_hinges.count, direct = w->times.direct_islands;
     for (int s = 0; s < w->substeps && fine; s++) {
-        if (s > 0) fine = fine && add_stage(w, REFRESH, 0, (int)w->batch_count, LIVE_BLOCK);
+        if (s > 0)
+            fine = fine && add_stage(w, REFRESH, 0, (int)w->batch_count, LIVE_BLOCK) &&
+                   add_stage(w, SHIFT, 0, w->batch_count > 0, 1);
         fine = fine && add_stage(w, IMPACTS, s, w->bouncing.count > 0 || w->model->spring_count > 0, 1);
         fine = fine && add_stage(w, s == 0 ? FIRST_VELOCITIES : VELOCITIES, 0, w->slots, LIVE_BODY_BLOCK);
         if (s == 0) fine = fine && add_colors(w, WARM);
@@ -234,6 +237,7 @@ static void run_stage(live *w, const live_stage *s, int first, int end) {
     switch (s->kind) {
     case IMPACTS: live_springs(w), live_impacts(w, first); break;
     case REFRESH: live_refresh(w, first, end); break;
+    case SHIFT: live_shift_warmth(w); break;
     case HINGES: live_hinges_begin(w), live_hinges_solve(w, false); break;
     case RELAX_HINGES: live_hinges_solve(w, true); break;
     case DIRECT:
