@@ -63,4 +63,7 @@ int collider_room(const collider *a, const collider *b);
 int collider_collide(const collider *a, pose pa, const collider *b, pose pb, const manifold_config *config,
                      abut_convex_cache *caches, int cache_count, manifold *out, int room);
 
+/* Of a surface: the patch nearest to the point x, shape axes. */
+int32_t collider_surface_patch(const collider *c, vec3 x);
+
 #endif

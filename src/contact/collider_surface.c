@@ -12,6 +12,10 @@
 
 enum { TO_AND_FRO = 24 };
 
+int32_t collider_surface_patch(const collider *c, vec3 x) {
+    return (int32_t)abut_surface_closest(c->shape.surface, c->tree, x).place.patch;
+}
+
 bool collider_surface_nearest(const collider *c, vec3 x, vec3 *on, vec3 *normal, double *distance) {
     abut_closest near = abut_surface_closest(c->shape.surface, c->tree, x);
     abut_partials p;

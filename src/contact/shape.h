@@ -46,6 +46,10 @@ void contact_shape_free(const abut_context *context, contact_shape *shape);
  * mantle is smooth 0; other shapes as they are. */
 contact_feature contact_shape_named(const contact_shape *s, contact_feature f);
 
+/* On which feature, as people count them, the point x of its surface lies (body axes, from the centre of
+ * mass); of a surface always smooth 0.  False where it lies on none. */
+bool contact_shape_feature_at(const contact_shape *s, vec3 x, contact_feature *out);
+
 /* The element of a feature of a solid. */
 element contact_shape_vertex(const contact_shape *s, int32_t vertex);
 element contact_shape_edge(const contact_shape *s, int32_t edge);

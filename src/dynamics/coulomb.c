@@ -334,8 +334,9 @@ static abut_status try_newton(trial *t, bool *found, bool *solved, abut_error *e
     return status;
 }
 
-abut_status coulomb_choose(group *g, const coulomb_config *config, const group_scratch *scratch,
-                           group_system *system, system_solution *solution, abut_error *error) {
+/* Modes for the candidates of the config, whatever was struck. */
+static abut_status choose(group *g, const coulomb_config *config, const group_scratch *scratch,
+                          group_system *system, system_solution *solution, abut_error *error) {
     trial t = {.g = g, .config = config, .scratch = scratch, .s = system, .sol = solution};
     bool stuck = false, found = false, done = false, impulses = config->build.level == SYSTEM_IMPULSES;
     int candidates = 0;
@@ -364,7 +365,49 @@ abut_status coulomb_choose(group *g, const coulomb_config *config, const group_s
     if (status != ABUT_OK || stuck) return status;
     if (found) status = refine(&t, &done, error);
     if (status != ABUT_OK || done) return status;
-    if (many && candidates <= PYRAMIDS) return zoom(&t, error);
+    if (many && candidates <= PYRAMIDS) {
+        status = zoom(&t, error);
+        if (status != ABUT_OK || solution->outcome != SYSTEM_BUDGET) return status;
+    }
+    /* no modes are known to hold: those of an impact all stick, so that velocities are those of the impulses
+     */
+    if (impulses) status = try_all_stick(&t, &stuck, error);
     t.sol->outcome = SYSTEM_BUDGET;
-    return ABUT_OK;
+    return status;
+}
+
+/* Whether a point that is not struck bears something, without the friction it would then have. */
+static bool bears_unstruck(const trial *t) {
+    double tiny = share_tiny(t->s, t->sol->z);
+    for (int i = 0; i < t->g->contact_count; i++) {
+        int n = t->s->normal_of[i];
+        if (n >= 0 && t->config->candidate[i * CONE_KINDS] && !t->config->struck[i] && t->sol->z[n] > tiny)
+            return true;
+    }
+    return false;
+}
+
+/* An impact of friction can have several solutions: a ball that rolls against a step rolls up about its edge,
+ * and with mu > 3 may as well be jammed between edge and floor.  What is continuous in mu is the one in which
+ * a point that rests, and bears nothing in the impact, does not hold the body either: friction of the points
+ * that are struck is chosen first, and stays where the others bear nothing. */
+abut_status coulomb_choose(group *g, const coulomb_config *config, const group_scratch *scratch,
+                           group_system *system, system_solution *solution, abut_error *error) {
+    int count = CONE_KINDS * g->contact_count, candidates = 0, struck = 0;
+    for (int i = 0; config->struck && i < count; i++) {
+        candidates += config->candidate[i];
+        struck += config->candidate[i] && config->struck[i / CONE_KINDS];
+    }
+    if (struck == 0 || struck == candidates || candidates > NEWTON_DIRECTIONS)
+        return choose(g, config, scratch, system, solution, error);
+    bool *some = arena_alloc(scratch->arena, (size_t)count, 1);
+    if (!some) return fail_memory(error);
+    for (int i = 0; i < count; i++) some[i] = config->candidate[i] && config->struck[i / CONE_KINDS];
+    coulomb_config part = *config;
+    part.candidate = some;
+    abut_status status = choose(g, &part, scratch, system, solution, error);
+    trial t = {.g = g, .config = config, .scratch = scratch, .s = system, .sol = solution};
+    if (status != ABUT_OK || (solution->outcome == SYSTEM_SOLVED && !bears_unstruck(&t))) return status;
+    *solution = (system_solution){0};
+    return choose(g, config, scratch, system, solution, error);
 }

@@ -21,6 +21,7 @@
 typedef struct coulomb_config {
     system_config build;
     const bool *candidate; /* CONE_KINDS per contact */
+    const bool *struck;    /* impacts: per contact, whether it approaches; NULL: all are alike */
     double tolerance;
     int budget;
 } coulomb_config;

@@ -15,6 +15,9 @@
 impact_config impact_default_config(void) { return (impact_config){.rest_speed = 0}; }
 
 /* What all rounds share. */
+/* A point rests in an impact whose fastest approach is a million times its own. */
+#define RESTING 1e-6
+
 typedef struct strike {
     group *g;
     const impact_config *config;
@@ -191,20 +194,26 @@ static abut_status solve_once(strike *s, abut_error *error) {
     arena *a = s->scratch->arena;
     arena_mark mark = arena_save(a);
     bool *candidate = arena_alloc(a, CONE_KINDS * (size_t)g->contact_count + 1, 1);
+    bool *struck = arena_alloc(a, (size_t)g->contact_count + 1, 1);
     spatial *base = arena_alloc(a, (size_t)g->body_count + 1, sizeof(spatial));
-    abut_status status = candidate && base ? ABUT_OK : fail_memory(error);
+    abut_status status = candidate && struck && base ? ABUT_OK : fail_memory(error);
     if (status == ABUT_OK) {
         group_system system;
         system_solution sol = {0};
         for (int i = 0; i < g->body_count; i++)
             base[i] = s->push ? spatial_add(s->v[i], s->push[i]) : s->v[i];
         bool any = list_candidates(s, candidate);
+        double most = 0;
+        for (int i = 0; i < g->contact_count; i++) most = fmax(most, approach_of(s, i));
+        for (int i = 0; i < g->contact_count; i++)
+            struck[i] = s->push || approach_of(s, i) > RESTING * most || (s->least && s->least[i] > 0);
         coulomb_config choice = {.build = {.level = SYSTEM_IMPULSES,
                                            .base = base,
                                            .normal_offset = s->offset,
                                            .part = s->part,
                                            .least = s->least},
                                  .candidate = candidate,
+                                 .struck = struck,
                                  .tolerance = IMPACT_TOLERANCE};
         if (any) status = coulomb_choose(g, &choice, s->scratch, &system, &sol, error);
         choice.build.base = s->v;

@@ -284,6 +284,14 @@ static void set_states(const group_system *s, const dense_reduced *r, const uint
     for (int j = 0; j < r->count; j++) sol->state[r->list[j]] = state[j];
 }
 
+void dense_shift_bounds(int count, const double *matrix, double *b, double *lo, double *hi) {
+    for (int j = 0; j < count; j++) {
+        if (lo[j] == 0 || isinf(lo[j])) continue;
+        for (int i = 0; i < count; i++) b[i] += matrix[(size_t)i * count + j] * lo[j];
+        hi[j] -= lo[j], lo[j] = 0;
+    }
+}
+
 /* States from Lemke's method.  INFEASIBLE: its path ended in a ray. */
 static abut_status lemke_states(const dense *d, const dense_reduced *r, const double *columns,
                                 const group_scratch *scratch, int budget, system_solution *sol) {
@@ -302,6 +310,7 @@ static abut_status lemke_states(const dense *d, const dense_reduced *r, const do
         b[j] = s->b[r->list[j]] + dense_dot(row_j, r->y, n);
         lo[j] = s->lo[r->list[j]], hi[j] = s->hi[r->list[j]];
     }
+    dense_shift_bounds(m, matrix, b, lo, hi);
     abut_lcp problem = {.size = m, .dense = matrix, .b = b, .lo = lo, .hi = hi};
     abut_lcp_config config = abut_default_lcp_config();
     config.method = ABUT_LCP_LEMKE, config.budget = budget;

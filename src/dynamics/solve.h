@@ -39,5 +39,9 @@ bool dense_fill(dense *d, arena *scratch);
 void dense_push(const dense *d, int i, double z, double *y);
 bool dense_solve_states(const dense *d, const uint8_t *state, double *z, arena *scratch);
 bool dense_reduce(const dense *d, arena *scratch, dense_reduced *out);
+/* z = lo + z' in w = A z + b (A by rows), so that z' >= 0.  In the expansion of Poisson's law lo is what the
+ * impact must give: where the bodies rest against each other b is nothing but rounding, and no measure for an
+ * answer. */
+void dense_shift_bounds(int count, const double *matrix, double *b, double *lo, double *hi);
 
 #endif

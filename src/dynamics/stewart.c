@@ -150,6 +150,7 @@ static abut_status prepare(group *g, const coulomb_config *config, const vec3 *e
     if (!allocate(t, a)) return fail_memory(error);
     fill_vectors(t);
     fill_matrix(t);
+    dense_shift_bounds(t->count, t->matrix, t->b, t->lo, t->hi);
     return ABUT_OK;
 }
 
@@ -204,6 +205,8 @@ abut_status stewart_choose(group *g, const coulomb_config *config, const group_s
             abut_lcp_solve(scratch->lcp, &problem, &lemke, t.state, t.z, t.w, &result, error);
         if (solved == ABUT_NO_MEMORY || solved == ABUT_INVALID) status = solved;
         *found = solved == ABUT_OK;
+        for (int j = 0; j < t.u.count; j++) /* z = lo + z' again */
+            if (isfinite(t.s.lo[t.u.list[j]])) t.z[j] += t.s.lo[t.u.list[j]];
         *pivots += result.pivots;
     }
     if (status == ABUT_OK && *found) {

@@ -39,7 +39,7 @@ struct abut_recorder {
     sqlite3_stmt *statements[STATEMENTS];
     abut_recorder_def def;
     int64_t next_frame, next_event, next_segment;
-    double last_snapshot, last_commit;
+    double last_snapshot, last_commit, last_frame; /* the first and the last are times of the run */
     bool (*watch)(void *user, const abut_event *event);
     void *watch_user;
     abut_error failure; /* the first one: nothing is written after it */
@@ -226,7 +226,7 @@ static abut_recorder *new_recorder(const abut_context *context, const abut_recor
     if (def) r->def = *def;
     if (!(r->def.snapshot_interval > 0)) r->def.snapshot_interval = 1;
     if (!(r->def.commit_interval > 0)) r->def.commit_interval = 0.2;
-    r->last_snapshot = -1e300;
+    r->last_snapshot = r->last_frame = -1e300;
     r->last_commit =
         -1e300; /* the first frame is committed at once: there is always a place to resume from */
     return r;
@@ -294,7 +294,7 @@ abut_status abut_recorder_resume(const abut_context *context, const char *path, 
     resume_point from = {0};
     if (status == ABUT_OK && !record_resume_point(r->db, &from))
         status = fail_at(error, ABUT_INVALID, path, 0, "has no snapshot to resume from; run the scene again");
-    r->last_snapshot = from.time;
+    r->last_snapshot = r->last_frame = from.time;
     r->next_event = from.next_event, r->next_segment = from.next_segment;
     char sql[400];
     snprintf(sql, sizeof sql,
@@ -498,6 +498,7 @@ static abut_status record_frame(abut_recorder *r, abut_sim *run, abut_error *err
     bool due = abut_sim_time(run) >= r->last_snapshot + r->def.snapshot_interval * (1 - 1e-9);
     if (status == ABUT_OK && (due || commit)) status = write_snapshot(r, run, error);
     r->next_frame++;
+    r->last_frame = abut_sim_time(run);
     if (status == ABUT_OK && commit) {
         status = record_execute(r->db, r->path, "COMMIT; BEGIN", error);
         r->last_commit = clock_now();
@@ -516,8 +517,9 @@ abut_status abut_recorder_finish(abut_recorder *r, const abut_sim *run, const ch
     abut_audit a = abut_sim_audit(run);
     int64_t frame = r->next_frame;
     abut_status status = ABUT_OK;
-    if (r->last_snapshot < abut_sim_time(run) &&
-        frame > 0) { /* so that `abut resume` can go on from the end */
+    /* so that `abut resume` can go on from the end; not from within a frame, where a run was stopped by an
+     * error */
+    if (r->last_snapshot < abut_sim_time(run) && r->last_frame == abut_sim_time(run)) {
         r->next_frame = frame - 1;
         status = write_snapshot(r, run, error);
         r->next_frame = frame;

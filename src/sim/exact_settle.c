@@ -123,6 +123,18 @@ typedef enum separation {
     FLIES_OR_LEAVES /* or accelerates apart */
 } separation;
 
+/* Limits that a blow has taken their hinges away from no longer push, and do not hold them back. */
+static void leave_limits(exact *x) {
+    for (int i = 0; i < x->row_count; i++) {
+        hinge_memory *memory = &run_hinges(x->run->state)[x->hinges[x->row_hinge[i]]];
+        const row *r = &x->rows[i];
+        if (r->lo != 0 || !isinf(r->hi) || !memory->at_limit) continue;
+        double speed = spatial_dot(r->ja, x->motions[r->a].velocity) - r->rate;
+        if (r->b >= 0) speed += spatial_dot(r->jb, x->motions[r->b].velocity);
+        if (speed > separation_limit(x)) memory->at_limit = 0;
+    }
+}
+
 /* Lets go of the contacts that separate so. */
 static abut_status drop(exact *x, separation how, abut_error *error) {
     arena_mark mark = arena_save(x->arena);
@@ -201,6 +213,7 @@ static abut_status meet(exact *x, bool start, abut_error *error) {
     abut_status status = exact_update_touches(x, start, 0, error);
     if (status == ABUT_OK) status = exact_carry(x, error);
     if (status == ABUT_OK) status = exact_impacts(x, error);
+    if (status == ABUT_OK) leave_limits(x);
     return status == ABUT_OK ? drop(x, FLIES_FAST, error) : status;
 }
 
@@ -255,6 +268,8 @@ static abut_status handle(exact *x, exact_event e, abut_error *error) {
     if (e.kind == EXACT_BREAKS) {
         const model_hinge *h = &x->model->hinges[x->hinges[e.item]];
         run_hinges(x->run->state)[x->hinges[e.item]].broken = 1;
+        if (h->h.stiffness > 0) /* what its spring held goes with it */
+            x->account->dissipated += hinge_spring_energy(&h->h, x->hinge_values[e.item]);
         abut_event out = {
             .kind = ABUT_EVENT_HINGE_BROKEN,
             .body = {h->h.a, h->h.b},

@@ -469,7 +469,8 @@ bool live_stop_fast(live *w);
 abut_status live_report(live *w, abut_error *error);
 int live_mark_of(const live *w, const live_contact *c); /* of LIVE_PRESSES .. */
 abut_status live_emit(live *w, abut_event e, abut_error *error);
-abut_entity live_entity(const live_contact *c, int side);
+/* The feature of the body a, or b, at the point `on` of it, from its centre of mass. */
+abut_entity live_entity(const live *w, const live_contact *c, int side, vec3 on);
 void live_balance(live *w);
 int live_contacts(abut_sim *run, const abut_contact **contacts);
 void live_audit_contacts(live *w);

@@ -26,7 +26,8 @@ abut_status live_emit(live *w, abut_event e, abut_error *error) {
 
 typedef struct touched {
     vec3 point, normal, impulse;
-    abut_entity entity[2];
+    const live_contact *contact; /* the one that has most of it; NULL: there is none with points, */
+    const live_point *at;        /* and its point */
 } touched;
 
 /* All contacts of one pair in a list. */
@@ -70,11 +71,11 @@ static touched sum_pair(const live *w, const live_contact *c, const vec3 *pushed
         double push = vec3_dot(pushed[k], c[k].normal), load = -1;
         if (push <= most || c[k].count == 0) continue;
         most = push, t.normal = c[k].normal;
-        t.entity[0] = live_entity(&c[k], 0), t.entity[1] = live_entity(&c[k], 1);
+        t.contact = &c[k];
         for (int i = 0; i < c[k].count; i++) {
             if (c[k].loads[i].normal <= load) continue;
-            load = c[k].loads[i].normal;
-            t.point = vec3_add(a->center, quat_rotate(a->rotation, c[k].points[i].on_a));
+            load = c[k].loads[i].normal, t.at = &c[k].points[i];
+            t.point = vec3_add(a->center, quat_rotate(a->rotation, t.at->on_a));
         }
     }
     return t;
@@ -88,11 +89,12 @@ static abut_status tell(live *w, const live_contact *c, int64_t n, abut_event_ki
     abut_event e = {.time = w->run->state->time,
                     .kind = kind,
                     .body = {c->a, c->b},
-                    .entity = {t.entity[0], t.entity[1]},
                     .point = t.point,
                     .normal = t.normal,
                     .impulse = t.impulse,
                     .count = 1};
+    if (t.at) e.entity[0] = live_entity(w, t.contact, 0, t.at->on_a);
+    if (t.at) e.entity[1] = live_entity(w, t.contact, 1, t.at->on_b);
     return live_emit(w, e, error);
 }
 

@@ -93,10 +93,13 @@ static void note_impact(live *w, const live_contact *c, double t, const spatial 
     const abut_event *last = w->run->events.count > 0 ? &w->run->events.data[w->run->events.count - 1] : NULL;
     double time = w->run->state->time + w->impact_step * w->h + t;
     int a = c->a + 1, b = c->b + 1;
+    const live_point *nearest = c->points;
+    for (int i = 1; i < c->count; i++)
+        if (c->points[i].gap < nearest->gap) nearest = &c->points[i];
     abut_event e = {.time = last ? fmax(time, last->time) : time,
                     .kind = ABUT_EVENT_IMPACT,
                     .body = {c->a, c->b},
-                    .entity = {live_entity(c, 0), live_entity(c, 1)},
+                    .entity = {live_entity(w, c, 0, nearest->on_a), live_entity(w, c, 1, nearest->on_b)},
                     .point = at,
                     .normal = c->normal,
                     .impulse = impulse,

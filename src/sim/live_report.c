@@ -3,12 +3,28 @@
 
 /* ---- contacts for the caller */
 
-abut_entity live_entity(const live_contact *c, int side) {
+/* What the exact clock calls the feature on which a witness point lies: those of manifolds are numbered as
+ * parts of hulls. */
+abut_entity live_entity(const live *w, const live_contact *c, int side, vec3 on) {
     static const abut_entity_kind kinds[] = {ABUT_ENTITY_VERTEX, ABUT_ENTITY_EDGE, ABUT_ENTITY_FACE,
                                              ABUT_ENTITY_SMOOTH};
-    if (c->key != 0) return (abut_entity){ABUT_ENTITY_NONE, 0};
-    uint32_t half = (uint32_t)(side ? c->points[0].id : c->points[0].id >> 32);
-    return (abut_entity){kinds[half >> 30], half & 0x3fffffffu};
+    int body = side ? c->b : c->a;
+    const contact_shape *s = &w->model->bodies[body].shape;
+    contact_feature f;
+    if (s->shape.kind == ABUT_SHAPE_SURFACE) {
+        const collider *surface = w->colliders[w->shape_of[body]];
+        return (abut_entity){ABUT_ENTITY_SMOOTH, collider_surface_patch(surface, vec3_add(on, s->center))};
+    }
+    if (!contact_shape_feature_at(s, on, &f)) return (abut_entity){ABUT_ENTITY_NONE, 0};
+    return (abut_entity){kinds[f.kind], f.id};
+}
+
+/* The middle of the witness points on one of the bodies. */
+static vec3 middle_of(const live_contact *c, int side) {
+    vec3 sum = vec3_zero();
+    for (int i = 0; i < c->count; i++)
+        sum = vec3_axpy(sum, 1.0 / c->count, side ? c->points[i].on_b : c->points[i].on_a);
+    return sum;
 }
 
 static double polygon_area(const vec3 *p, int count, vec3 n) {
@@ -55,17 +71,18 @@ static bool store_contact(abut_sim *run, const live_contact *c) {
     }
     go_round(points, forces, c->count, c->normal);
     bool rough = live_material(w, c->a, c->b)->friction.stick > 0;
-    abut_contact out = {.body = {c->a, c->b},
-                        .representation = ABUT_MANIFOLD,
-                        .dimension = c->count > 2 ? 2 : c->count - 1,
-                        .entity = {live_entity(c, 0), live_entity(c, 1)},
-                        .point_count = c->count,
-                        .state = !rough                      ? ABUT_FRICTIONLESS
-                                 : c->flags & LIVE_TOLD_SLIP ? ABUT_SLIPPING
-                                                             : ABUT_STICKING,
-                        .area = polygon_area(points, c->count, c->normal),
-                        .center_of_pressure = center,
-                        .determined = c->count < 3};
+    abut_contact out = {
+        .body = {c->a, c->b},
+        .representation = ABUT_MANIFOLD,
+        .dimension = c->count > 2 ? 2 : c->count - 1,
+        .entity = {live_entity(w, c, 0, middle_of(c, 0)), live_entity(w, c, 1, middle_of(c, 1))},
+        .point_count = c->count,
+        .state = !rough                      ? ABUT_FRICTIONLESS
+                 : c->flags & LIVE_TOLD_SLIP ? ABUT_SLIPPING
+                                             : ABUT_STICKING,
+        .area = polygon_area(points, c->count, c->normal),
+        .center_of_pressure = center,
+        .determined = c->count < 3};
     if (!array_push(&run->context, &run->contacts, out)) return false;
     for (int i = 0; i < c->count; i++)
         if (!array_push(&run->context, &run->contact_vectors, points[i])) return false;

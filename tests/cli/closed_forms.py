@@ -121,6 +121,22 @@ def hinges():
     case("hinge that breaks", 'world {duration = 3}\nbody {name = "b", shape = sphere {0.1}, mass = 1}\n'
          'hinge.ball {"b", at = {0, 0, 0}, break_force = 20}\nforce {"b", value = function(t) return {0, 0, -5 * t} end}', "b", 3,
          {"vz": -(G * (3 - t) + 2.5 * (9 - t * t))}, 1e-6)
+    # a pin with a spring of 5 N m that breaks at 20 N: I th" = -m g sin th - 5 (th - pi/2), m = L = 1; it carries w^2 + g cos th along and
+    # th" + g sin th across.  What the spring holds then is lost (the run is strict: its energy must add up)
+    inertia = 1 + 0.4 * 0.01
+    rate = lambda y: [y[1], -(G * math.sin(y[0]) + 5 * (y[0] - math.pi / 2)) / inertia]
+    load = lambda y: math.hypot(y[1]**2 + G * math.cos(y[0]), rate(y)[1] + G * math.sin(y[0]))
+    late, early, y = 0.0, 0.0, [math.pi / 2, 0]
+    while load(y) < 20:
+        early, y = late, integrate(rate, y, 1e-3, 1)
+        late += 1e-3
+    for _ in range(50):
+        t = (early + late) / 2
+        y = integrate(rate, [math.pi / 2, 0], t, 1000)
+        early, late = (t, late) if load(y) < 20 else (early, t)
+    case("pin with a spring that breaks", 'world {duration = 1}\nbody {name = "b", shape = sphere {0.1}, mass = 1, position = {1, 0, 0}}\n'
+         'hinge.pin {"b", at = {0, 0, 0}, axis = {0, 1, 0}, stiffness = 5, break_force = 20}', "b", 1,
+         {"vx": y[1] * math.cos(y[0]), "vz": y[1] * math.sin(y[0]) - G * (1 - t), "wy": -y[1]}, 1e-6)
     # two equal balls on a rod turn about its middle
     case("rod between two", 'world {duration = 1, gravity = {0, 0, 0}}\nbody {name = "a", shape = sphere {0.1}, mass = 1, position = {1, 0, 0}, velocity = {0, -1, 0}}\n'
          'body {name = "b", shape = sphere {0.1}, mass = 1, velocity = {0, 1, 0}}\nhinge.rod {"a", "b"}', "b", 1,
@@ -147,6 +163,16 @@ def limits():
          "b", 1.5, {"z": 0.5 - 1 / math.pi, "vz": -1}, 1e-6, 5e-3)
     case("motor that holds its speed", "world {duration = 2}\n" + slider % "motor = {speed = 1, max_force = 15}", "b", 2,
          {"vz": 1, "z": 2 - 0.5 / (15 - G)}, 1e-7, 1 / 60)  # live: the way of a step
+    # a ball of 1 kg rises by 0.3 m and strikes another that rests on its limit: that leaves with (1 + e) / 2 of its speed; or a locked one, which
+    # takes nothing: it comes back with e of it
+    v = math.sqrt(25 - 2 * G * 0.3)
+    t = 0.3 - (5 - v) / G
+    for lock, speed, body, height in (("0, 2", 0.75 * v, "a", 1), ("0, 0", -0.5 * v, "b", 0.8)):
+        case("struck on its limit", "world {duration = 0.3}\nmaterial {restitution = 0.5}\n"
+             'body {name = "a", shape = sphere {0.1}, mass = 1, position = {0, 0, 1}}\n'
+             'body {name = "b", shape = sphere {0.1}, mass = 1, position = {0, 0, 0.5}, velocity = {0, 0, 5}}\n'
+             'hinge.slider {"a", axis = {0, 0, 1}, limits = {%s}}\nhinge.slider {"b", axis = {0, 0, 1}}' % lock, body, 0.3,
+             {"z": height + speed * t - G / 2 * t * t, "vz": speed - G * t}, 1e-8, 0.05)  # live: gravity of a sub-step
     wheel = 'world {duration = 2, gravity = {0, 0, 0}}\nbody {name = "b", shape = cylinder {0.5, 0.1}, mass = 2}\n' \
             'hinge.pin {"b", axis = {0, 0, 1}, motor = {speed = function(t) %s end, %s}}'
     case("motor that begins at 0", wheel % ("return t ^ 1.5", ""), "b", 1, {"wz": 1, "qz": math.sin(0.2)}, 1e-6)
@@ -168,6 +194,25 @@ def impacts():
         case("oblique impact", law % (e, mu) + ball % (3, 0, 0), "b", 0.5, {"vx": 3 - t, "vz": 2 * e, "wy": 25 * t}, 1e-9, 1e-6)
     case("impact with back spin", law % (0.6, 0.2) + ball % (0, 0, 30), "b", 0.5, {"vx": 0.64, "wy": 30 - 16}, 1e-9, 1e-6)
     case("impact aslant", law % (0.6, 0.2) + ball % (3, 4, 0), "b", 0.5, {"vx": 3 - 0.384, "vy": 4 - 0.512}, 1e-9, 1e-6)
+    # a ball (k = 2/5) or cylinder (1/2) rolls against a step: angular momentum about its edge, m v (R - h) + k m R v = (1 + k) m R^2 w;
+    # the floor bears nothing, and so cannot jam it, however rough it is
+    t = (0.7 - math.sqrt(0.05)) / 2.5
+    for mu in (0.3, 5, 50):
+        for shape, k in (("sphere {0.3}", 0.4), ("cylinder {0.3, 0.4}, rotation = {math.pi / 2, 1, 0, 0}", 0.5)):
+            case("rolling against a step", "world {duration = 0.3}\nmaterial {friction = %g}\n" % mu + FLOOR +
+                 'body {name = "step", shape = solid.box {1, 1, 0.1}, fixed = true, position = {1, 0, 0.05}}\n'
+                 'body {name = "b", mass = 1, position = {-0.2, 0, 0.3}, velocity = {2.5, 0, 0}, spin = {0, 2.5 / 0.3, 0}, shape = %s}' % shape,
+                 "b", t, {"wy": 2.5 * (0.2 + k * 0.3) / ((1 + k) * 0.09)}, 1e-6)
+    # Poisson's law, the end of a leaning rod (r from the centre to the contact, K = 1/m + ...): compression sticks, K J = -u; expansion
+    # gives e J_n, and slips: what would hold it is more than mu e J_n
+    th, i, mu, e = 0.3, 0.02, 0.2, 0.5
+    x, z = -0.2 * math.cos(th), -0.2 * math.sin(th) - 0.05
+    kxx, kzz, kxz = 1 + z * z / i, 1 + x * x / i, -x * z / i
+    jx, jz = ((-0.7 * kzz - 2 * kxz) / (kxx * kzz - kxz * kxz), (2 * kxx + 0.7 * kxz) / (kxx * kzz - kxz * kxz))
+    jx, jz = jx + mu * e * jz, jz * (1 + e)
+    case("rod by Poisson's law", 'world {duration = 0.2, gravity = {0, 0, 0}, restitution_law = "poisson"}\nmaterial {restitution = 0.5, friction = 0.2}\n' + FLOOR +
+         'body {name = "b", shape = capsule {0.05, 0.4}, mass = 1, inertia = {0.02, 0.02, 0.001}, position = {0, 0, 0.5}, velocity = {0.7, 0, -2},'
+         " rotation = {math.pi / 2 - 0.3, 0, 1, 0}}", "b", 0.2, {"vx": 0.7 + jx, "vz": -2 + jz, "wy": (z * jx - x * jz) / i}, 1e-9)
     # two balls with their centres 0.1 off line: sin = 1/2; j = (1 + e) v cos / (1/m1 + 1/m2)
     c = math.sqrt(0.75)
     j = 1.7 * 2 * c / (1 + 1 / 3)

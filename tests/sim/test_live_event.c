@@ -1,6 +1,7 @@
 /* Events of the live clock against closed forms: when and with what energy a ball bounces, and how a box that
  * falls over touches. */
 #include "live_trial.h"
+#include "solid/solid.h"
 
 #include <math.h>
 
@@ -83,8 +84,38 @@ static void test_blows_without_restitution_are_told(void **state) {
     finish(&t);
 }
 
+/* Features are those of the solid, as the exact clock counts them: the vertex of an event lies where the
+ * event says, the face of an area faces the other body; round shapes have no vertices. */
+static void test_features_are_those_of_the_shapes(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    add_floor(&t);
+    add(&t, abut_shape_solid(t.box), 0, 0, 0.5);
+    add(&t, abut_shape_sphere(0.5), 0, 0, 1.5);
+    start(&t);
+    steps(&t, 10);
+    const abut_event *made = &t.first[ABUT_EVENT_CONTACT_MADE];
+    assert_int_equal(made->body[1], 1);
+    assert_int_equal(made->entity[0].kind, ABUT_ENTITY_FACE);
+    assert_int_equal(made->entity[1].kind, ABUT_ENTITY_VERTEX);
+    vec3 corner = vec3_add(solid_position(t.box, made->entity[1].id), t.box->origin);
+    close_to(vec3_distance(vec3_add(corner, vec3_make(0, 0, 0.5)), made->point), 0, 1e-3);
+    const abut_contact *c;
+    assert_int_equal(abut_sim_contacts(t.run, &c), 2);
+    const double sides[] = {-1, 1};
+    for (int k = 0; k < 2; k++) {
+        abut_entity of_box = c[k].entity[c[k].body[1] == 1], other = c[k].entity[c[k].body[1] != 1];
+        assert_int_equal(of_box.kind, ABUT_ENTITY_FACE);
+        close_to(solid_faces(t.box)[of_box.id].plane.n.z, sides[k], 0);
+        assert_int_equal(other.kind, k ? ABUT_ENTITY_SMOOTH : ABUT_ENTITY_FACE);
+    }
+    finish(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounce), cmocka_unit_test(test_box_falls_flat),
-                                       cmocka_unit_test(test_blows_without_restitution_are_told)};
+                                       cmocka_unit_test(test_blows_without_restitution_are_told),
+                                       cmocka_unit_test(test_features_are_those_of_the_shapes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
