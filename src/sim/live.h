@@ -502,8 +502,12 @@ typedef struct live_blow {
     vec3 ra[MANIFOLD_POINTS], rb[MANIFOLD_POINTS]; /* from the centres of mass */
     double target[MANIFOLD_POINTS];                /* how fast it is to leave, at least */
     bool active[MANIFOLD_POINTS];
-    vec3 impulse; /* out: the sum, on A */
+    vec3 impulse;     /* out: the sum, on A */
+    double energy[2]; /* out: kinetic, before and after, of all bodies that it moves */
 } live_blow;
+/* Kinetic energy of a body with the velocity v at the start of a sub-step, t after it; 0 of immovable ones.
+ */
+double live_energy_of(const live *w, int slot, spatial v, double t);
 const live_island *live_hinged_island(const live *w, const live_contact *c);
 abut_status live_collide_hinged(live *w, const live_island *island, live_blow *b, double mu,
                                 abut_error *error);

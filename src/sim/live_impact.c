@@ -77,7 +77,7 @@ static vec3 friction_impulse(const live *w, const live_contact *c, vec3 ra, vec3
 }
 
 /* Kinetic energy of a body that moves by forces, which have acted on it until the time t of the sub-step. */
-static double energy_of(const live *w, int slot, spatial v, double t) {
+double live_energy_of(const live *w, int slot, spatial v, double t) {
     if (!w->movable[slot]) return 0;
     const body_inertia *body = &w->body[slot - 1].inertia;
     motion m = w->motions[slot - 1];
@@ -86,13 +86,23 @@ static double energy_of(const live *w, int slot, spatial v, double t) {
     return body_kinetic_energy(body, &m);
 }
 
-/* t after the start of the sub-step; the list of events stays in order, though of several impacts in a
- * sub-step the fastest comes first. */
-static void note_impact(live *w, const live_contact *c, double t, const spatial before[2], vec3 at,
-                        vec3 impulse) {
+/* The impact of the pair at this instant that is told already; NULL: none is. */
+static abut_event *find_impact(live *w, const abut_event *e) {
+    for (int64_t i = w->run->events.count - 1; i >= 0 && w->run->events.data[i].time == e->time; i--) {
+        abut_event *old = &w->run->events.data[i];
+        if (old->kind == ABUT_EVENT_IMPACT && old->body[0] == e->body[0] && old->body[1] == e->body[1])
+            return old;
+    }
+    return NULL;
+}
+
+/* The list of events stays in order, though of several impacts in a sub-step the fastest comes first.  A pair
+ * that is struck again at the same instant, because others struck it meanwhile, has one impact of both:
+ * impulses and losses are added. */
+static void note_impact(live *w, const live_blow *b, vec3 at) {
+    const live_contact *c = b->c;
     const abut_event *last = w->run->events.count > 0 ? &w->run->events.data[w->run->events.count - 1] : NULL;
-    double time = w->run->state->time + w->impact_step * w->h + t;
-    int a = c->a + 1, b = c->b + 1;
+    double time = w->run->state->time + w->impact_step * w->h + b->t;
     const live_point *nearest = c->points;
     for (int i = 1; i < c->count; i++)
         if (c->points[i].gap < nearest->gap) nearest = &c->points[i];
@@ -102,11 +112,17 @@ static void note_impact(live *w, const live_contact *c, double t, const spatial 
                     .entity = {live_entity(w, c, 0, nearest->on_a), live_entity(w, c, 1, nearest->on_b)},
                     .point = at,
                     .normal = c->normal,
-                    .impulse = impulse,
-                    .energy_before = energy_of(w, a, before[0], t) + energy_of(w, b, before[1], t),
-                    .energy_after = energy_of(w, a, velocity(w, a), t) + energy_of(w, b, velocity(w, b), t),
+                    .impulse = b->impulse,
+                    .energy_before = b->energy[0],
+                    .energy_after = b->energy[1],
                     .count = 1};
-    if (live_emit(w, e, &w->error) != ABUT_OK) w->status = w->error.status;
+    abut_event *old = find_impact(w, &e);
+    if (old) {
+        old->impulse = vec3_add(old->impulse, e.impulse);
+        old->energy_after += e.energy_after - e.energy_before;
+    } else if (live_emit(w, e, &w->error) != ABUT_OK) {
+        w->status = w->error.status;
+    }
 }
 
 /* How long a contact takes to close, at most the sub-step. */
@@ -207,11 +223,16 @@ static void collide(live *w, const live_contact *seen) {
     } else {
         strike_points(w, &b, m->friction.stick);
         take_back(w, c->a + 1, before[0], b.t), take_back(w, c->b + 1, before[1], b.t);
+        for (int i = 0; i < 2; i++) {
+            int slot = (i ? c->b : c->a) + 1;
+            b.energy[0] += live_energy_of(w, slot, before[i], b.t);
+            b.energy[1] += live_energy_of(w, slot, velocity(w, slot), b.t);
+        }
     }
     vec3 at = vec3_zero();
     for (int i = 0; i < c->count; i++)
         at = vec3_axpy(at, 1.0 / c->count, vec3_add(w->motions[c->a].center, b.ra[i]));
-    note_impact(w, c, b.t, before, at, b.impulse);
+    note_impact(w, &b, at);
 }
 
 /* Contacts with restitution and points, for the step. */

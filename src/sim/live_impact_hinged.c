@@ -92,6 +92,10 @@ abut_status live_collide_hinged(live *w, const live_island *island, live_blow *b
         status = solve(&d, error);
         if (status == ABUT_OK) add_friction(&d, b, first, mu);
         if (status == ABUT_OK && d.rows > rows) status = solve(&d, error);
+        for (int i = 0; i < d.bodies && status == ABUT_OK; i++) {
+            b->energy[0] += live_energy_of(w, d.body_of[i] + 1, d.velocities[i], b->t);
+            b->energy[1] += live_energy_of(w, d.body_of[i] + 1, d.motions[i].velocity, b->t);
+        }
         if (status == ABUT_OK) keep_changes(&d, b->t), b->impulse = sum_of(&d, first);
     }
     arena_restore(&w->scratch, mark);

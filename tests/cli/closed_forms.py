@@ -317,7 +317,47 @@ def resume_keeps_its_clock(abut, folder):
     return None if (one["hash"], one["mode"]) == (two["hash"], two["mode"]) else "resumed: %s" % two
 
 
-OTHERS = [centre_of_pressure, resume_keeps_its_clock]
+def live_impacts_are_told_once(abut, folder):
+    """Balls between two walls, which pass a blow on and back within an instant: one impact for each pair and instant, and on every ball the
+    impulses of all of them are the momentum that it has gained."""
+    path, recording = write(folder, 'world {duration = 0.3, gravity = {0, 0, 0}, mode = "live"}\nmaterial {restitution = 0.9}\n'
+                            'body {name = "left", shape = halfspace {normal = {1, 0, 0}, offset = -0.1}, fixed = true}\n'
+                            'body {name = "right", shape = halfspace {normal = {-1, 0, 0}, offset = -0.9}, fixed = true}\n'
+                            "for i, m in ipairs {1, 5, 2} do\n"
+                            '  body {name = "b" .. i, shape = sphere {0.1}, mass = m, position = {0.2 * i - 0.2, 0, 0}}\nend\n'
+                            'body {name = "b4", shape = sphere {0.1}, mass = 1, position = {0.75, 0, 0}, velocity = {-3, 0, 0}}')
+    call(abut, "run", path, "-o", recording, "-q")
+    events = [e for e in json.loads(call(abut, "events", recording, "--json").stdout)["events"] if e["kind"] == "impact"]
+    instants = [(e["time"], *e["bodies"]) for e in events]
+    if len(events) < 4 or len(set(instants)) != len(instants):
+        return "of %d impacts %d are different pairs and instants" % (len(events), len(set(instants)))
+    if any(e["energy_after"] > e["energy_before"] * (1 + 1e-9) for e in events):
+        return "an impact gained energy"
+    for body, mass, start in (("b1", 1, 0), ("b2", 5, 0), ("b3", 2, 0), ("b4", 1, -3)):
+        row = next(csv.DictReader(io.StringIO(call(abut, "track", recording, "--body", body, "--at", "0.3").stdout)))
+        given = sum(e["impulse"][0] * (1 if e["bodies"][0] == body else -1) for e in events if body in e["bodies"])
+        if not abs(given - mass * (float(row["vx"]) - start)) < 1e-6:
+            return "%s was given %g and gained %g" % (body, given, mass * (float(row["vx"]) - start))
+    return None
+
+
+def live_scenes_are_certified(abut, folder):
+    """A figure whose limbs pass blows on through their hinges, and a stack in which bricks strike each other many times at an instant: one impact
+    for each pair and instant, and the certificate finds none that gained energy."""
+    recording = os.path.join(folder, "rec")
+    for name in ("figure-on-stairs", "hit-stack"):
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scenes", name + ".lua")
+        call(abut, "run", path, "--mode", "live", "-o", recording, "-q")
+        impacts = [(e["time"], *e["bodies"]) for e in json.loads(call(abut, "events", recording, "--json").stdout)["events"] if e["kind"] == "impact"]
+        if not impacts or len(set(impacts)) != len(impacts):
+            return "%s: of %d impacts %d are different pairs and instants" % (name, len(impacts), len(set(impacts)))
+        done = call(abut, "certify", recording)
+        if done.returncode != 0:
+            return "%s: %s" % (name, done.stdout)
+    return None
+
+
+OTHERS = [centre_of_pressure, resume_keeps_its_clock, live_impacts_are_told_once, live_scenes_are_certified]
 
 
 def main():
