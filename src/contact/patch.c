@@ -17,8 +17,7 @@
 
 bool patch_solve(int n, double m[4][4], double *x) { return dense_eliminate(n, 4, &m[0][0], x, 1e-14); }
 
-/* Partials turned and shifted into other axes. */
-static abut_partials moved(const abut_partials *p, mat3 r, vec3 shift) {
+abut_partials patch_moved(const abut_partials *p, mat3 r, vec3 shift) {
     return (abut_partials){.c = vec3_add(mat3_mul_vec(r, p->c), shift),
                            .u = mat3_mul_vec(r, p->u),
                            .v = mat3_mul_vec(r, p->v),
@@ -148,14 +147,7 @@ typedef struct two_places {
     vec3 n, n_by[2];    /* normal of b and its derivatives by s, t */
 } two_places;
 
-static bool evaluate(const abut_surface *sa, const element *a, mat3 r, vec3 shift, const abut_surface *sb,
-                     const element *b, two_places *t) {
-    abut_partials p;
-    if (!abut_surface_evaluate(sa, a->patch, t->x[0], t->x[1], 2, &p)) return false;
-    p.c = vec3_add(p.c, a->p);
-    t->a = moved(&p, r, shift);
-    if (!abut_surface_evaluate(sb, b->patch, t->x[2], t->x[3], 2, &t->b)) return false;
-    t->b.c = vec3_add(t->b.c, b->p);
+static bool find_normal(two_places *t) {
     vec3 n = vec3_cross(t->b.u, t->b.v);
     double length = vec3_length(n);
     if (!(length > 0)) return false;
@@ -165,6 +157,17 @@ static bool evaluate(const abut_surface *sa, const element *a, mat3 r, vec3 shif
     for (int i = 0; i < 2; i++)
         t->n_by[i] = vec3_scale(vec3_axpy(by[i], -vec3_dot(t->n, by[i]), t->n), 1 / length);
     return true;
+}
+
+static bool evaluate(const abut_surface *sa, const element *a, mat3 r, vec3 shift, const abut_surface *sb,
+                     const element *b, two_places *t) {
+    abut_partials p;
+    if (!abut_surface_evaluate(sa, a->patch, t->x[0], t->x[1], 2, &p)) return false;
+    p.c = vec3_add(p.c, a->p);
+    t->a = patch_moved(&p, r, shift);
+    if (!abut_surface_evaluate(sb, b->patch, t->x[2], t->x[3], 2, &t->b)) return false;
+    t->b.c = vec3_add(t->b.c, b->p);
+    return find_normal(t);
 }
 
 /* F and its Jacobian. */
@@ -183,6 +186,16 @@ static void equations(const two_places *t, double f[4], double m[4][4]) {
         f[i] = values[i];
         for (int j = 0; j < 4; j++) m[i][j] = jacobian[i][j];
     }
+}
+
+bool patch_patch_step(const abut_partials *a, const abut_partials *b, double step[4]) {
+    two_places t = {.a = *a, .b = *b};
+    double f[4], m[4][4];
+    if (!find_normal(&t)) return false;
+    equations(&t, f, m);
+    if (!patch_solve(4, m, f)) return false;
+    for (int i = 0; i < 4; i++) step[i] = -f[i];
+    return true;
 }
 
 bool patch_patch(const abut_surface *sa, const element *a, const motion *ma, const abut_surface *sb,

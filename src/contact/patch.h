@@ -30,6 +30,12 @@ bool patch_patch(const abut_surface *surface_a, const element *a, const motion *
                  const abut_surface *surface_b, const element *b, const motion *mb, double slack,
                  contact_point *out, bool *inside, patch_place *places);
 
+/* One step of Newton's method for two patches, (u, v, s, t) += step, from the partials to second order at the
+ * two places, in the same axes.  False where the place is not isolated. */
+bool patch_patch_step(const abut_partials *a, const abut_partials *b, double step[4]);
+/* Partials turned and shifted into other axes. */
+abut_partials patch_moved(const abut_partials *p, mat3 r, vec3 shift);
+
 /* A patch (of the body that moves as ma) against a point or a line with an offset r, a circle of radius r, or
  * a cavity (smooth_point.c); *t receives the parameter of a line.  The normal points from b to a. */
 bool patch_point(const abut_surface *surface, const element *patch, const motion *ma, const element *point,

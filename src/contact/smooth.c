@@ -108,17 +108,20 @@ static void set_walking(near_pair *pair, int rounds) {
 
 /* Where Newton's method from far away finds nothing, or goes round in circles over the borders: down from the
  * start, with every step lower than the one before, which ends at the place that is deepest or closest near
- * it.  False for two patches, which have no such descent. */
+ * it. */
 static bool go_down(near_pair *pair, const contact_shape *a, const motion *ma, const contact_shape *b,
                     const motion *mb) {
     bool first = pair->a.kind == ELEMENT_PATCH;
-    if (first && pair->b.kind == ELEMENT_PATCH) return false;
-    element *e = first ? &pair->a : &pair->b;
-    if (!smooth_descend((first ? a : b)->atlas, e, first ? ma : mb, first ? &pair->b : &pair->a,
-                        first ? mb : ma))
-        return false;
-    *(first ? &pair->fa.id : &pair->fb.id) = e->patch;
-    return true;
+    bool found;
+    if (first && pair->b.kind == ELEMENT_PATCH)
+        found = smooth_descend_between(a, &pair->a, ma, b, &pair->b, mb);
+    else if (first)
+        found = smooth_descend(a->atlas, &pair->a, ma, &pair->b, mb);
+    else
+        found = smooth_descend(b->atlas, &pair->b, mb, &pair->a, ma);
+    if (first) pair->fa.id = pair->a.patch;
+    if (pair->b.kind == ELEMENT_PATCH) pair->fb.id = pair->b.patch;
+    return found;
 }
 
 /* Over borders to where the place is; and, where it has ended there, down to the next (`descends`). */

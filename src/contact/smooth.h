@@ -18,32 +18,43 @@ typedef struct smooth_sample {
     int32_t edge[2]; /* of the domain on which it lies, -1: none */
 } smooth_sample;
 
-/* Samples first .. first + count - 1 lie in a ball. */
-typedef struct smooth_cluster {
-    vec3 center; /* from the centre of mass */
-    double radius;
-    int32_t first, count;
-} smooth_cluster;
+/* A part of a patch: its points lie in a ball, and near a plane through the middle of it; its normals make an
+ * angle of at most (cosine, sine) with the axis (cosine -1: any). */
+typedef struct smooth_cell {
+    vec3 center;              /* from the centre of mass */
+    double radius, thickness; /* thickness: |(X - center) . axis| is at most that */
+    vec3 axis;
+    double cosine, sine;
+    /* of a last cell: |n . way| and |n . (axis x way)| of its normals are at most that; on an edge that is
+     * nearly straight they turn across it, and hardly along it */
+    vec3 way;
+    double turn[2];
+    /* the smaller principal curvature lies between these, the larger is at most `most` (1/m) */
+    double least, least_most, most;
+    double u, v, size;           /* its middle in parameters, and how far its corners are from there */
+    int32_t patch, first, count; /* its parts are the cells first .. first + count - 1; none: a last cell */
+    bool regular;                /* it has these: */
+    abut_partials p;             /* to second order in the middle, from the centre of mass */
+} smooth_cell;
 
-/* What is around the samples of a patch: a ball; a cone of normals, which make an angle of at most (cosine,
- * sine) with the axis; and clusters first .. first + count - 1. */
+/* What is around the samples of a patch: a cone of normals, which make an angle of at most (cosine, sine)
+ * with the axis. */
 typedef struct smooth_bounds {
-    vec3 center, axis;
-    double radius, cosine, sine;
+    vec3 axis;
+    double cosine, sine;
     double spacing;         /* in parameters: neighbouring samples are no farther apart */
     double pitch;           /* metres: every point of the patch is about as near to a sample */
     double bulge;           /* and as near to the plane through the samples around it */
     double least_curvature; /* 1/m, in any direction, here and on the patches around; positive: convex */
-    int32_t first, count;
     bool flat; /* it lies in a plane: on another one it has no single place, and touches with its corners */
 } smooth_bounds;
 
-/* Samples of patch i: samples[first[i] .. first[i + 1] - 1]. */
+/* Samples of patch i: samples[first[i] .. first[i + 1] - 1]; as a cell it is cells[i]. */
 struct smooth_samples {
     smooth_sample *samples;
     int32_t *first;
     smooth_bounds *bounds;
-    ARRAY(smooth_cluster) clusters;
+    ARRAY(smooth_cell) cells;
     int32_t patch_count;
     double least_curvature; /* 1/m, over all samples and directions: positive where convex */
 };
@@ -51,6 +62,18 @@ struct smooth_samples {
 /* The smallest curvature of a shape at any place in any direction, 1/m: positive for a strictly convex shape,
  * zero for one that is flat somewhere, negative for one with a dent.  (Of a surface: at its samples.) */
 double smooth_least_curvature(const contact_shape *shape);
+/* The principal curvatures at a point, the smaller first. */
+void smooth_curvatures(const abut_partials *p, double curvature[2]);
+/* The cells of a shape that has patches (smooth_cells.c).  False: out of memory. */
+bool smooth_cells_make(const abut_context *context, contact_shape *shape);
+
+/* The closest point of a last cell, by the second order p of its middle (in any axes), to another point,
+ * which is near enough that it lies in the cell or beside it. */
+typedef struct smooth_foot {
+    abut_partials p; /* there */
+    double step[2];  /* from the middle, in parameters */
+} smooth_foot;
+bool smooth_foot_find(const smooth_cell *cell, const abut_partials *p, vec3 point, smooth_foot *foot);
 
 /* Whether a place can be born where a surface with the one least curvature meets one with the other.  Where
  * they add up to something positive every place is one of its own, which moves and cannot divide.  A tenth of
@@ -62,7 +85,8 @@ static inline bool smooth_can_appear(double one, double two) {
 
 /* Fills the tree, the samples, bounds and radius of a shape that is a surface. */
 abut_status smooth_shape_make(const abut_context *context, contact_shape *shape, abut_error *error);
-/* The same for an ellipsoid, which then meets surfaces as one of six patches; nothing for other shapes. */
+/* What it needs to meet other surfaces: its cells; and of an ellipsoid all of that, as one of six patches.
+ * Nothing for other shapes. */
 abut_status smooth_shape_add(const abut_context *context, contact_shape *shape, abut_error *error);
 void smooth_shape_free(const abut_context *context, contact_shape *shape);
 
@@ -82,10 +106,28 @@ double smooth_reach_most(const contact_shape *a, const contact_shape *b);
 bool smooth_collect(const abut_context *context, const contact_shape *a, const motion *ma,
                     const contact_shape *b, const motion *mb, double reach, bool born, near_array *out);
 
+/* Pairs of cells of two surfaces which can have a place closer than reach and no deeper than depth; `one`: no
+ * more than one.  With `born` only of patches where a place can be born.  False where a visit said so. */
+typedef struct smooth_pair {
+    const smooth_cell *x, *y;
+    abut_surface_point at[2]; /* where to start from */
+    vec3 ahead;               /* where a step of Newton's method leads from there, on x, in axes of y; */
+    double step;              /* how far that is: infinite where there is none */
+    bool one;
+} smooth_pair;
+typedef bool smooth_pair_visit(void *user, const smooth_pair *pair);
+bool smooth_pairs(const contact_shape *x, const motion *mx, const contact_shape *y, const motion *my,
+                  double reach, double depth, bool born, smooth_pair_visit *visit, void *user);
+
 /* Moves the element e, a place on a surface of the body that moves as ms, to where the surface is deepest (a
  * plane) or closest (a point, a line) near it.  False where the surface ends on the way. */
 bool smooth_descend(const abut_surface *surface, element *e, const motion *ms, const element *other,
                     const motion *mo);
+
+/* Moves ea, a place on the surface a, and eb, one on b, to where a reaches deepest into b, or is closest to
+ * it, near them: where the signed distance from b is least over a.  False where a surface ends on the way. */
+bool smooth_descend_between(const contact_shape *a, element *ea, const motion *ma, const contact_shape *b,
+                            element *eb, const motion *mb);
 
 /* Moves e from a place near an edge of its patch to one of the neighbour, behind a ridge, which the jump of
  * the curvature at the border hides from descents.  False where there is none. */

@@ -1,17 +1,16 @@
 /* Places where a smooth surface comes near another body: candidates from the trees of boxes, starts from
- * those samples of a patch that are nearer than the samples around them, Newton's method, and the walk over
- * the atlas to where the place really is.  A sample on the border is left out where the neighbour has a
- * nearer one: the walk from there comes over the border.  Places that several starts lead to are kept once.
+ * those samples of a patch that are nearer than the samples around them (of two surfaces from pairs of cells,
+ * smooth_pairs.c), Newton's method, and the walk over the atlas to where the place really is.  A sample on
+ * the border is left out where the neighbour has a nearer one: the walk from there comes over the border.
+ * Places that several starts lead to are kept once.
  */
 #include "contact/patch.h"
 #include "contact/smooth.h"
 
-/* A sample of a patch of x (and of one of y, -1 where it is no surface), and how far it is. */
+/* A sample of a patch, and how far it is. */
 typedef struct candidate {
-    int32_t i, j, sample_x, sample_y;
+    int32_t patch, sample;
     double distance;
-    abut_surface_point at[2]; /* of two surfaces: the start on each */
-    bool closest[2];          /* which is not the sample, but a closest point */
 } candidate;
 
 typedef struct collector {
@@ -30,7 +29,17 @@ typedef struct collector {
     ARRAY(candidate) candidates;
     map64 known;                 /* number of each candidate */
     ARRAY(contact_point) points; /* of the pairs in `out` from `first` on */
+    ARRAY(vec3) ends;            /* of two surfaces: where starts have led, on x in axes of y */
 } collector;
+
+/* Between two bodies places that are deeper are on their far sides. */
+static double depth_most(const collector *c) { return fmax(c->reach, 0.25 * c->x->radius); }
+
+/* The point on x of a place, in axes of y. */
+static vec3 end_of(const collector *c, const contact_point *p) {
+    vec3 at = c->swapped ? p->at : vec3_axpy(p->at, p->gap, p->normal);
+    return quat_unrotate(c->my->rotation, vec3_sub(at, c->my->center));
+}
 
 /* Appends the pair after following it, unless its place is there already. */
 static bool add(collector *c, near_pair pair) {
@@ -41,8 +50,9 @@ static bool add(collector *c, near_pair pair) {
     if (!(smooth_is_pair(&pair) ? smooth_follow(&pair, a, ma, b, mb, 0, &p, &faces, NULL)
                                 : near_evaluate(&pair, a, ma, b, mb, 0, &p, NULL)))
         return true;
+    if (c->y->smooth && !array_push(c->context, &c->ends, end_of(c, &p))) return false;
     if (!(p.gap <= c->reach)) return true;
-    if (!(p.gap >= -fmax(c->reach, 0.25 * c->x->radius)) && !smooth_is_sunk_behind(a, b)) return true;
+    if (!(p.gap >= -depth_most(c)) && !smooth_is_sunk_behind(a, b)) return true;
     double close = 1e-7 * c->x->radius;
     for (int64_t i = c->first; i < c->out->count; i++) {
         const near_pair *old = &c->out->data[i];
@@ -54,11 +64,9 @@ static bool add(collector *c, near_pair pair) {
     return array_push(c->context, &c->points, p) && array_push(c->context, c->out, pair);
 }
 
-static uint64_t key_of(int32_t i, int32_t j) { return (uint64_t)(uint32_t)i << 32 | (uint32_t)j; }
-
-/* Whether the pair of patches (i, j) is known and has a sample nearer than `less`. */
-static bool is_nearer(const collector *c, int32_t i, int32_t j, double less) {
-    const int32_t *k = map64_get(&c->known, key_of(i, j));
+/* Whether the patch is known and has a sample nearer than `less`. */
+static bool is_nearer(const collector *c, int32_t patch, double less) {
+    const int32_t *k = map64_get(&c->known, (uint64_t)patch);
     return k && c->candidates.data[*k].distance < less;
 }
 
@@ -67,21 +75,17 @@ static bool is_beaten(const collector *c, const candidate *a) {
     double less = a->distance - 1e-12 * c->x->radius;
     int patch, other;
     for (int k = 0; k < 2; k++) {
-        int edge = a->closest[0] ? -1 : c->x->smooth->samples[a->sample_x].edge[k];
-        if (edge >= 0 && abut_surface_neighbour(c->x->atlas, a->i, edge, &patch, &other) &&
-            is_nearer(c, patch, a->j, less))
-            return true;
-        edge = a->j >= 0 && !a->closest[1] ? c->y->smooth->samples[a->sample_y].edge[k] : -1;
-        if (edge >= 0 && abut_surface_neighbour(c->y->atlas, a->j, edge, &patch, &other) &&
-            is_nearer(c, a->i, patch, less))
+        int edge = c->x->smooth->samples[a->sample].edge[k];
+        if (edge >= 0 && abut_surface_neighbour(c->x->atlas, a->patch, edge, &patch, &other) &&
+            is_nearer(c, patch, less))
             return true;
     }
     return false;
 }
 
-/* The nearest of a pair of patches comes first: it is the one that is known. */
+/* The nearest of a patch comes first: it is the one that is known. */
 static bool add_candidate(collector *c, candidate a) {
-    return map64_put(c->context, &c->known, key_of(a.i, a.j), (int32_t)c->candidates.count) &&
+    return map64_put(c->context, &c->known, (uint64_t)a.patch, (int32_t)c->candidates.count) &&
            array_push(c->context, &c->candidates, a);
 }
 
@@ -108,10 +112,10 @@ static element patch_element(const contact_shape *s, abut_surface_point at) {
 
 static bool add_patch(collector *c, abut_surface_point start) {
     element e = patch_element(c->x, start);
-    if (!(c->x->smooth->bounds[start.patch].least_curvature > 0) && c->e.kind != ELEMENT_PATCH &&
+    if (!(c->x->smooth->bounds[start.patch].least_curvature > 0) &&
         !smooth_descend(c->x->atlas, &e, c->mx, &c->e, c->my))
         return true;
-    return add_place(c, e) && (!c->born || c->e.kind == ELEMENT_PATCH || look_beyond(c, &e));
+    return add_place(c, e) && (!c->born || look_beyond(c, &e));
 }
 
 /* Distance of a point from the element, in the axes of y: signed for a plane, which is what a patch must be
@@ -191,13 +195,10 @@ static bool visit_patch(void *user, int32_t patch) {
     double between = c->e.kind == ELEMENT_PLANE ? bounds->bulge : bounds->pitch;
     if (distance[best] > c->reach + offset_of(&c->e) + between) return true;
     if (bounds->flat && c->e.kind == ELEMENT_PLANE) return c->born || add_corners(c, patch);
-    if (!add_candidate(
-            c, (candidate){.i = patch, .j = -1, .sample_x = first + best, .distance = distance[best]}))
-        return false;
+    if (!add_candidate(c, (candidate){patch, first + best, distance[best]})) return false;
     for (int i = 0; i < count; i++)
         if (i != best && is_least(all->samples + first, distance, count, i, bounds->spacing) &&
-            !add_candidate(c,
-                           (candidate){.i = patch, .j = -1, .sample_x = first + i, .distance = distance[i]}))
+            !add_candidate(c, (candidate){patch, first + i, distance[i]}))
             return false;
     return true;
 }
@@ -206,9 +207,8 @@ static bool visit_patch(void *user, int32_t patch) {
  * may reach the other body between its samples is a start.  Places farther away are found when they get
  * there. */
 static bool may_be_lower(const collector *c, const candidate *b) {
-    if (b->j >= 0) return false;
-    const smooth_bounds *bounds = &c->x->smooth->bounds[b->i];
-    const int32_t *nearest = map64_get(&c->known, key_of(b->i, b->j));
+    const smooth_bounds *bounds = &c->x->smooth->bounds[b->patch];
+    const int32_t *nearest = map64_get(&c->known, (uint64_t)b->patch);
     double near = c->e.kind == ELEMENT_PLANE ? bounds->bulge : 0.5 * bounds->pitch + offset_of(&c->e);
     return !(bounds->least_curvature > 0) && b == &c->candidates.data[*nearest] && b->distance <= near;
 }
@@ -219,12 +219,8 @@ static bool take_candidates(collector *c) {
     for (int64_t k = 0; k < c->candidates.count && fine; k++) {
         const candidate *b = &c->candidates.data[k];
         if (is_beaten(c, b) && !may_be_lower(c, b)) continue;
-        const smooth_sample *s = &c->x->smooth->samples[b->sample_x];
-        if (b->j >= 0) {
-            c->e = patch_element(c->y, b->at[1]);
-            c->f = (contact_feature){FEATURE_SMOOTH, b->at[1].patch};
-        }
-        fine = add_patch(c, b->j >= 0 ? b->at[0] : (abut_surface_point){b->i, s->u, s->v});
+        const smooth_sample *s = &c->x->smooth->samples[b->sample];
+        fine = add_patch(c, (abut_surface_point){b->patch, s->u, s->v});
     }
     c->candidates.count = 0;
     map64_free(c->context, &c->known);
@@ -309,107 +305,31 @@ static bool collect_solid(collector *c) {
 
 /* ---- two surfaces */
 
-/* Whether a patch of x and one of y, at x_in_y, can have normals that are opposite to each other: the angle
- * between the axes of their cones (one turned round) is at most the sum of their half-angles. */
-static bool can_face(const smooth_bounds *x, const smooth_bounds *y, pose x_in_y) {
-    double sine = x->sine * y->cosine + x->cosine * y->sine;
-    if (x->cosine <= 0 || y->cosine <= 0 || sine <= 0) return true;
-    double cosine = x->cosine * y->cosine - x->sine * y->sine;
-    return -vec3_dot(pose_vector(x_in_y, x->axis), y->axis) >= cosine;
+/* Whether a start from cells that have no more than one place has led to it already: the next step of
+ * Newton's method goes there, to a quarter of its length. */
+static bool is_found(const collector *c, const smooth_pair *pair) {
+    for (int64_t i = 0; i < c->ends.count && pair->one; i++)
+        if (vec3_distance(c->ends.data[i], pair->ahead) <= 0.25 * pair->step + 0.05 * pair->x->radius)
+            return true;
+    return false;
 }
 
-/* The nearest samples of two clusters, the first moved; *least is the square of their distance. */
-static void nearest_of(const collector *c, const smooth_cluster *a, const smooth_cluster *b, pose x_in_y,
-                       double *least, candidate *best) {
-    const smooth_sample *sx = c->x->smooth->samples, *sy = c->y->smooth->samples;
-    for (int32_t k = a->first; k < a->first + a->count; k++) {
-        vec3 p = pose_point(x_in_y, sx[k].at);
-        for (int32_t l = b->first; l < b->first + b->count; l++) {
-            double d = vec3_length2(vec3_sub(p, sy[l].at));
-            if (d < *least) *least = d, best->sample_x = k, best->sample_y = l;
-        }
-    }
-}
-
-enum { TURNS = 3 };
-
-/* Samples that are far apart do not tell which part of a finer surface is near: all feet of a table are
- * measured from one sample of a large bowl, and only the one beside it seems to be near.  So the start on the
- * coarser surface (0: x, 1: y) becomes the closest point to the sample of the finer, that the nearest sample
- * to this point, and so on; each turn is nearer. */
-static void come_closest(const collector *c, candidate *b, int coarse) {
-    const contact_shape *s = coarse == 0 ? c->x : c->y, *other = coarse == 0 ? c->y : c->x;
-    const motion *ms = coarse == 0 ? c->mx : c->my, *mo = coarse == 0 ? c->my : c->mx;
-    int32_t *sample = coarse == 0 ? &b->sample_y : &b->sample_x, patch = coarse == 0 ? b->j : b->i;
-    const smooth_sample *samples = other->smooth->samples;
-    pose p = {ms->center, ms->rotation}, po = {mo->center, mo->rotation}, s_in_other = pose_relative(p, po);
-    element e = patch_element(s, b->at[coarse]);
-    int32_t last = -1;
-    for (int turn = 0; turn < TURNS && *sample != last; turn++) {
-        element point = {.kind = ELEMENT_POINT, .p = samples[*sample].at};
-        abut_partials d;
-        if (!smooth_descend(s->atlas, &e, ms, &point, mo) ||
-            !abut_surface_evaluate(s->atlas, e.patch, e.u, e.v, 0, &d))
-            return;
-        vec3 at = pose_point(s_in_other, vec3_add(d.c, e.p));
-        last = *sample;
-        b->distance = vec3_distance(at, samples[last].at);
-        b->at[coarse] = (abut_surface_point){e.patch, e.u, e.v}, b->closest[coarse] = true;
-        for (int32_t i = other->smooth->first[patch]; i < other->smooth->first[patch + 1]; i++) {
-            double distance = vec3_distance(at, samples[i].at);
-            if (distance < b->distance) b->distance = distance, *sample = i;
-        }
-    }
-}
-
-/* The starts of a pair of patches, from its nearest samples. */
-static void put_starts(const collector *c, candidate *b) {
-    const smooth_samples *sx = c->x->smooth, *sy = c->y->smooth;
-    const smooth_sample *x = &sx->samples[b->sample_x], *y = &sy->samples[b->sample_y];
-    b->at[0] = (abut_surface_point){b->i, x->u, x->v}, b->at[1] = (abut_surface_point){b->j, y->u, y->v};
-    if (!smooth_can_appear(sx->least_curvature, sy->least_curvature)) return; /* there is one place only */
-    int coarse = sx->bounds[b->i].pitch >= sy->bounds[b->j].pitch ? 0 : 1;
-    come_closest(c, b, coarse);
-    x = &sx->samples[b->sample_x], y = &sy->samples[b->sample_y];
-    if (coarse == 0)
-        b->at[1] = (abut_surface_point){b->j, y->u, y->v};
-    else
-        b->at[0] = (abut_surface_point){b->i, x->u, x->v};
-}
-
-/* Starts from the nearest pair of samples, unless no point of the one comes closer to the other than reach.
- */
-static bool two_patches(void *user, int32_t i, int32_t j) {
+/* From a start to a place: by Newton's method where there is no more than one, otherwise first by descent, on
+ * the finer surface, whose cell is smaller. */
+static bool start_between(void *user, const smooth_pair *pair) {
     collector *c = user;
-    const smooth_samples *sx = c->x->smooth, *sy = c->y->smooth;
-    const smooth_bounds *bx = &sx->bounds[i], *by = &sy->bounds[j];
-    pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
-    pose x_in_y = pose_relative(px, py);
-    double far = c->reach + bx->pitch + by->pitch, least = far * far;
-    if (c->born && !smooth_can_appear(bx->least_curvature, by->least_curvature)) return true;
-    if (vec3_distance(pose_point(x_in_y, bx->center), by->center) > far + bx->radius + by->radius ||
-        !can_face(bx, by, x_in_y))
+    if (is_found(c, pair)) return true;
+    element ex = patch_element(c->x, pair->at[0]), ey = patch_element(c->y, pair->at[1]);
+    if (!pair->one &&
+        !(pair->x->radius <= pair->y->radius ? smooth_descend_between(c->x, &ex, c->mx, c->y, &ey, c->my)
+                                             : smooth_descend_between(c->y, &ey, c->my, c->x, &ex, c->mx)))
         return true;
-    candidate best = {.i = i, .j = j, .sample_x = -1, .sample_y = -1};
-    for (int32_t k = bx->first; k < bx->first + bx->count; k++) {
-        const smooth_cluster *a = &sx->clusters.data[k];
-        vec3 center = pose_point(x_in_y, a->center);
-        for (int32_t l = by->first; l < by->first + by->count; l++) {
-            const smooth_cluster *b = &sy->clusters.data[l];
-            double apart = vec3_distance(center, b->center) - a->radius - b->radius;
-            if (apart < 0 || apart * apart < least) nearest_of(c, a, b, x_in_y, &least, &best);
-        }
-    }
-    best.distance = sqrt(least);
-    if (best.sample_x < 0) return true;
-    put_starts(c, &best);
-    return add_candidate(c, best);
+    c->e = ey, c->f = (contact_feature){FEATURE_SMOOTH, ey.patch};
+    return add_place(c, ex);
 }
 
 static bool collect_surfaces(collector *c) {
-    pose px = {c->mx->center, c->mx->rotation}, py = {c->my->center, c->my->rotation};
-    return box_tree_pairs(&c->x->faces, &c->y->faces, pose_relative(py, px), c->reach, two_patches, c) &&
-           take_candidates(c);
+    return smooth_pairs(c->x, c->mx, c->y, c->my, c->reach, depth_most(c), c->born, start_between, c);
 }
 
 bool smooth_shapes_known(abut_shape_kind other) {
@@ -451,5 +371,6 @@ bool smooth_collect(const abut_context *context, const contact_shape *a, const m
     array_free(context, &c.candidates);
     map64_free(context, &c.known);
     array_free(context, &c.points);
+    array_free(context, &c.ends);
     return fine;
 }

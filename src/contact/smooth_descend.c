@@ -1,10 +1,11 @@
-/* From a start on a surface down to the nearest place that is deepest (a plane), or closest (a point, a
- * line), over the borders of patches.  Newton's method alone goes to saddles as well, and samples of a narrow
- * valley do not tell where its floor is lowest; so
+/* From a start on a surface down to the nearest place that is deepest (a plane, another surface), or closest
+ * (a point, a line), over the borders of patches.  Newton's method alone goes to saddles as well, and samples
+ * of a narrow valley do not tell where its floor is lowest; so
  *
  *     f = n . X, |X - p|^2 / 2, or |(X - p) - ((X - p) . d) d|^2 / 2
  *
- * (half the squared distance from a circle; minus that from the centre of a cavity) is minimised: steps of
+ * (half the squared distance from a circle; minus that from the centre of a cavity; the signed distance from
+ * another surface, from the point of it that is closest near the last one) is minimised: steps of
  * -(H + l G)^-1 grad f, where G is the metric c_i . c_j, and l >= 0 makes the smallest eigenvalue of G^-1 H
  * at least a twentieth of the largest; halved while f does not fall.  Where they end at a saddle, as on a
  * border where the curvature jumps (a minimum of the one patch is a saddle of the other), it is left along
@@ -20,21 +21,80 @@ enum { STEPS = 40, HALVINGS = 6 };
 #define FINE 1e-5
 #define DONE 1e-10
 
+/* Another surface, whose signed distance is f. */
+typedef struct field {
+    const abut_surface *surface;
+    pose to;                 /* its axes, from those of the surface that is walked on */
+    vec3 origin;             /* what its points are counted from */
+    abut_surface_point foot; /* the closest point on it */
+    abut_partials p;         /* there, */
+    vec3 n;                  /* with the normal */
+    double f;
+} field;
+
 /* The other element in the axes of the surface. */
 typedef struct aim {
     element_kind kind;
     vec3 p, d;
     double r;
+    field field;
 } aim;
+
+/* A place on the way down. */
+typedef struct descent {
+    const abut_surface *surface;
+    aim aim;
+    vec3 origin;
+    abut_surface_point at;
+    abut_partials p;
+} descent;
+
+static bool run_down(descent *d);
+static bool evaluate(const abut_surface *s, const abut_surface_point *at, vec3 origin, abut_partials *p);
 
 static aim seen_from(const motion *ms, const element *e, const motion *me) {
     vec3 p = vec3_add(me->center, quat_rotate(me->rotation, e->p));
-    return (aim){e->kind, quat_unrotate(ms->rotation, vec3_sub(p, ms->center)),
-                 quat_unrotate(ms->rotation, quat_rotate(me->rotation, e->d)), e->r};
+    return (aim){.kind = e->kind,
+                 .p = quat_unrotate(ms->rotation, vec3_sub(p, ms->center)),
+                 .d = quat_unrotate(ms->rotation, quat_rotate(me->rotation, e->d)),
+                 .r = e->r};
+}
+
+/* Signed distance of x from the other surface, where x is near its foot; infinite where that ends. */
+static double rise(field *a, vec3 x, vec3 *gradient) {
+    vec3 y = pose_point(a->to, x);
+    descent down = {
+        .surface = a->surface, .aim = {.kind = ELEMENT_POINT, .p = y}, .origin = a->origin, .at = a->foot};
+    *gradient = vec3_zero();
+    if (!run_down(&down)) return INFINITY;
+    a->foot = down.at, a->p = down.p;
+    a->n = abut_partials_normal(&down.p);
+    a->f = vec3_dot(a->n, vec3_sub(y, down.p.c));
+    *gradient = pose_unvector(a->to, a->n);
+    return a->f;
+}
+
+/* How the normal at the foot turns as x moves by v: with Y(s, t) on the surface, x = Y + f n gives
+ * (Y_i . Y_j - f n . Y_ij) x_j = Y_i . v for the motion of the foot, and then n turns by
+ * n_j x_j, of which the parts along Y_i are -n . Y_ij x_j. */
+static vec3 turn_of(const field *a, vec3 v) {
+    const abut_partials *p = &a->p;
+    double l[3] = {vec3_dot(a->n, p->uu), vec3_dot(a->n, p->uv), vec3_dot(a->n, p->vv)};
+    double g[3] = {vec3_length2(p->u), vec3_dot(p->u, p->v), vec3_length2(p->v)}, m[3];
+    for (int i = 0; i < 3; i++) m[i] = g[i] - a->f * l[i];
+    v = pose_vector(a->to, v);
+    double u = vec3_dot(p->u, v), w = vec3_dot(p->v, v), det = m[0] * m[2] - m[1] * m[1],
+           area = g[0] * g[2] - g[1] * g[1];
+    if (!(det > 0) || !(area > 0)) return vec3_zero();
+    double s = (m[2] * u - m[1] * w) / det, t = (m[0] * w - m[1] * u) / det;
+    u = -(l[0] * s + l[1] * t), w = -(l[1] * s + l[2] * t);
+    vec3 turn = vec3_axpy(vec3_scale(p->u, (g[2] * u - g[1] * w) / area), (g[0] * w - g[1] * u) / area, p->v);
+    return pose_unvector(a->to, turn);
 }
 
 /* f, its gradient, and its Hessian times v. */
-static double height(const aim *a, vec3 x, vec3 *gradient) {
+static double height(aim *a, vec3 x, vec3 *gradient) {
+    if (a->kind == ELEMENT_PATCH) return rise(&a->field, x, gradient);
     vec3 d = vec3_sub(x, a->p);
     *gradient = a->d;
     if (a->kind == ELEMENT_PLANE) return vec3_dot(a->d, d);
@@ -50,6 +110,7 @@ static double height(const aim *a, vec3 x, vec3 *gradient) {
 }
 
 static vec3 bend(const aim *a, vec3 v) {
+    if (a->kind == ELEMENT_PATCH) return turn_of(&a->field, v);
     if (a->kind == ELEMENT_PLANE) return vec3_zero();
     if (a->kind == ELEMENT_CAVITY) return vec3_neg(v);
     return a->kind == ELEMENT_LINE ? vec3_axpy(v, -vec3_dot(v, a->d), a->d) : v;
@@ -66,9 +127,9 @@ static void find_aside(const double h[3], const double m[3], double least, doubl
 
 /* The step at the partials p (of points from the centre of mass), and the way off where f bends down; zero
  * where it does not.  `descends`: with l; otherwise Newton's, to a place of any kind. */
-static bool find_step(const aim *a, const abut_partials *p, bool descends, double step[2], double aside[2]) {
+static bool find_step(aim *a, const abut_partials *p, bool descends, double step[2], double aside[2]) {
     vec3 g;
-    height(a, p->c, &g);
+    if (!isfinite(height(a, p->c, &g))) return false;
     vec3 bu = bend(a, p->u), bv = bend(a, p->v);
     double h[3] = {vec3_dot(p->u, bu) + vec3_dot(g, p->uu), vec3_dot(p->u, bv) + vec3_dot(g, p->uv),
                    vec3_dot(p->v, bv) + vec3_dot(g, p->vv)};
@@ -95,15 +156,6 @@ static bool evaluate(const abut_surface *s, const abut_surface_point *at, vec3 o
     return fine;
 }
 
-/* A place on the way down. */
-typedef struct descent {
-    const abut_surface *surface;
-    aim aim;
-    vec3 origin;
-    abut_surface_point at;
-    abut_partials p;
-} descent;
-
 /* By the step, or a part of it, where that is lower.  False where the surface ends. */
 static bool go(descent *d, const double step[2], bool *lower) {
     vec3 g;
@@ -127,28 +179,47 @@ static bool step_over(descent *d, const double step[2]) {
            evaluate(d->surface, &d->at, d->origin, &d->p);
 }
 
+static bool run_down(descent *d) {
+    bool lower = true;
+    if (!evaluate(d->surface, &d->at, d->origin, &d->p)) return false;
+    for (int i = 0; i < STEPS && lower; i++) {
+        double step[2], aside[2];
+        if (!find_step(&d->aim, &d->p, true, step, aside)) return false;
+        double moves = patch_limit_step(step, 2);
+        lower = false;
+        if (moves >= FINE && !go(d, step, &lower)) return false;
+        for (int side = -1; side <= 1 && !lower; side += 2) {
+            double off[2] = {side * aside[0], side * aside[1]};
+            if ((aside[0] != 0 || aside[1] != 0) && !go(d, off, &lower)) return false;
+        }
+        if (!lower && moves < FINE && moves > DONE) {
+            if (!step_over(d, step)) return false;
+            lower = true;
+        }
+    }
+    return true;
+}
+
 bool smooth_descend(const abut_surface *surface, element *e, const motion *ms, const element *other,
                     const motion *mo) {
     descent d = {
         .surface = surface, .aim = seen_from(ms, other, mo), .origin = e->p, .at = {e->patch, e->u, e->v}};
-    bool lower = true;
-    if (!evaluate(surface, &d.at, e->p, &d.p)) return false;
-    for (int i = 0; i < STEPS && lower; i++) {
-        double step[2], aside[2];
-        if (!find_step(&d.aim, &d.p, true, step, aside)) return false;
-        double moves = patch_limit_step(step, 2);
-        lower = false;
-        if (moves >= FINE && !go(&d, step, &lower)) return false;
-        for (int side = -1; side <= 1 && !lower; side += 2) {
-            double off[2] = {side * aside[0], side * aside[1]};
-            if ((aside[0] != 0 || aside[1] != 0) && !go(&d, off, &lower)) return false;
-        }
-        if (!lower && moves < FINE && moves > DONE) {
-            if (!step_over(&d, step)) return false;
-            lower = true;
-        }
-    }
+    if (!run_down(&d)) return false;
     e->patch = d.at.patch, e->u = d.at.u, e->v = d.at.v;
+    return true;
+}
+
+bool smooth_descend_between(const contact_shape *a, element *ea, const motion *ma, const contact_shape *b,
+                            element *eb, const motion *mb) {
+    pose pa = {ma->center, ma->rotation}, pb = {mb->center, mb->rotation};
+    descent d = {.surface = a->atlas, .aim = {.kind = ELEMENT_PATCH}, .origin = ea->p};
+    d.at = (abut_surface_point){ea->patch, ea->u, ea->v};
+    d.aim.field = (field){
+        .surface = b->atlas, .to = pose_relative(pa, pb), .origin = eb->p, .foot = {eb->patch, eb->u, eb->v}};
+    if (!run_down(&d)) return false;
+    const abut_surface_point *foot = &d.aim.field.foot;
+    ea->patch = d.at.patch, ea->u = d.at.u, ea->v = d.at.v;
+    eb->patch = foot->patch, eb->u = foot->u, eb->v = foot->v;
     return true;
 }
 

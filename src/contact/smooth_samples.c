@@ -1,12 +1,10 @@
-/* A smooth surface as a shape: boxes, and samples on every patch, in clusters.
+/* A smooth surface as a shape: boxes, cells (smooth_cells.c), and samples on every patch.
  *
- *   patch      samples all over its domain        a ball around them, a cone around their normals
- *   cluster    up to CLUSTER of them, neighbours  a ball around them
- *
- * The search for places starts from samples; balls and cones tell which pairs of patches can have none. */
+ * The search for places against planes, points and lines starts from samples all over the domain of a patch;
+ * the cone around their normals tells which patches can have none. */
 #include "contact/smooth.h"
 
-enum { GRID = 6, FAN = 4, MOST_SAMPLES = ABUT_SIDES_MOST * FAN * FAN + 64, CLUSTER = 8 };
+enum { GRID = 6, FAN = 4, MOST_SAMPLES = ABUT_SIDES_MOST * FAN * FAN + 64 };
 
 typedef struct sampler {
     double at[MOST_SAMPLES][2];
@@ -68,16 +66,17 @@ static void find_edges(const abut_surface *surface, int patch, smooth_sample *s)
     }
 }
 
-/* The smaller of the principal curvatures at a sample: -H - sqrt(H^2 - K) of the fundamental forms with the
- * normal c_u x c_v, so that it is positive where the surface is convex. */
-static double least_curvature_at(const abut_partials *p) {
+/* -H -+ sqrt(H^2 - K) of the fundamental forms with the normal c_u x c_v, so that they are positive where the
+ * surface is convex. */
+void smooth_curvatures(const abut_partials *p, double curvature[2]) {
     vec3 n = vec3_cross(p->u, p->v);
     double area2 = vec3_length2(n), area = sqrt(area2);
     double uu = vec3_dot(n, p->uu), uv = vec3_dot(n, p->uv), vv = vec3_dot(n, p->vv);
     double h = (uu * vec3_length2(p->v) - 2 * uv * vec3_dot(p->u, p->v) + vv * vec3_length2(p->u)) /
                (2 * area2 * area);
-    double k = (uu * vv - uv * uv) / (area2 * area2), least = -h - sqrt(fmax(h * h - k, 0));
-    return isfinite(least) ? least : -INFINITY;
+    double k = (uu * vv - uv * uv) / (area2 * area2), half = sqrt(fmax(h * h - k, 0));
+    bool fine = isfinite(h) && isfinite(half);
+    curvature[0] = fine ? -h - half : -INFINITY, curvature[1] = fine ? -h + half : INFINITY;
 }
 
 double smooth_least_curvature(const contact_shape *s) {
@@ -87,42 +86,6 @@ double smooth_least_curvature(const contact_shape *s) {
 }
 
 /* ---- bounds */
-
-/* The ball around the middle of some samples. */
-static vec3 ball_around(const smooth_sample *s, int count, double *radius) {
-    box b = box_empty();
-    for (int i = 0; i < count; i++) b = box_add_point(b, s[i].at);
-    vec3 center = box_center(b);
-    *radius = 0;
-    for (int i = 0; i < count; i++) *radius = fmax(*radius, vec3_distance(center, s[i].at));
-    return center;
-}
-
-/* Sorts samples along an axis; few, and equal ones stay in their order. */
-static void sort_along(smooth_sample *s, int count, int axis) {
-    for (int i = 1; i < count; i++) {
-        smooth_sample moving = s[i];
-        int k = i;
-        for (; k > 0 && vec3_at(s[k - 1].at, axis) > vec3_at(moving.at, axis); k--) s[k] = s[k - 1];
-        s[k] = moving;
-    }
-}
-
-/* Halves samples first .. first + count - 1 along the longest axis of their box until they are few. */
-static bool add_clusters(const abut_context *context, smooth_samples *all, int32_t first, int32_t count) {
-    smooth_sample *s = all->samples + first;
-    if (count <= CLUSTER) {
-        smooth_cluster c = {.first = first, .count = count};
-        c.center = ball_around(s, count, &c.radius);
-        return array_push(context, &all->clusters, c);
-    }
-    box b = box_empty();
-    for (int i = 0; i < count; i++) b = box_add_point(b, s[i].at);
-    vec3 size = vec3_sub(b.upper, b.lower);
-    sort_along(s, count, size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2);
-    return add_clusters(context, all, first, count / 2) &&
-           add_clusters(context, all, first + count / 2, count - count / 2);
-}
 
 /* The cone around the normals of the samples, wider by a third (in 1 - cosine) and by a few degrees for what
  * lies between them; a patch that turns by more than a right angle from its middle has any normal. */
@@ -152,7 +115,7 @@ static void put_pitch(smooth_bounds *b, const smooth_sample *s, int count, doubl
 }
 
 /* Samples of a patch, and what is around them. */
-static bool sample_patch(const abut_context *context, contact_shape *shape, int patch) {
+static void sample_patch(contact_shape *shape, int patch) {
     smooth_samples *all = shape->smooth;
     smooth_sample *samples = all->samples + all->first[patch];
     smooth_bounds *b = &all->bounds[patch];
@@ -164,7 +127,9 @@ static bool sample_patch(const abut_context *context, contact_shape *shape, int 
     for (int k = 0; k < s.count; k++) {
         abut_partials p;
         bool regular = abut_surface_evaluate(shape->atlas, patch, s.at[k][0], s.at[k][1], 2, &p);
-        b->least_curvature = fmin(b->least_curvature, regular ? least_curvature_at(&p) : -INFINITY);
+        double curvature[2] = {-INFINITY, INFINITY};
+        if (regular) smooth_curvatures(&p, curvature);
+        b->least_curvature = fmin(b->least_curvature, curvature[0]);
         if (regular) second = fmax(second, fmax(vec3_length(p.uu), vec3_length(p.vv)) + vec3_length(p.uv));
         normals[k] = vec3_unit(vec3_cross(p.u, p.v));
         samples[k] = (smooth_sample){vec3_sub(p.c, shape->center), s.at[k][0], s.at[k][1], {-1, -1}};
@@ -173,11 +138,6 @@ static bool sample_patch(const abut_context *context, contact_shape *shape, int 
     b->spacing = s.spacing;
     put_pitch(b, samples, s.count, second);
     put_cone(b, normals, s.count);
-    b->center = ball_around(samples, s.count, &b->radius);
-    b->first = (int32_t)all->clusters.count;
-    bool fine = add_clusters(context, all, all->first[patch], s.count);
-    b->count = (int32_t)all->clusters.count - b->first;
-    return fine;
 }
 
 /* The least curvature of the surface; then that of every patch becomes the least of the patches around it,
@@ -222,8 +182,7 @@ static abut_status sample_patches(const abut_context *context, contact_shape *sh
     all->samples = mem_calloc(context, (size_t)total, sizeof *all->samples);
     if (!all->samples) return fail_memory(error);
     all->first[patches] = total;
-    for (int i = 0; i < patches; i++)
-        if (!sample_patch(context, shape, i)) return fail_memory(error);
+    for (int i = 0; i < patches; i++) sample_patch(shape, i);
     return spread_curvature(context, shape, error);
 }
 
@@ -233,7 +192,7 @@ void smooth_shape_free(const abut_context *context, contact_shape *shape) {
     if (all->samples)
         mem_free(context, all->samples, (size_t)all->first[all->patch_count], sizeof *all->samples);
     if (all->bounds) mem_free(context, all->bounds, (size_t)all->patch_count, sizeof *all->bounds);
-    array_free(context, &all->clusters);
+    array_free(context, &all->cells);
     if (all->first) mem_free(context, all->first, (size_t)all->patch_count + 1, sizeof *all->first);
     mem_free(context, all, 1, sizeof *all);
     shape->smooth = NULL;
@@ -270,7 +229,8 @@ abut_status smooth_shape_make(const abut_context *context, contact_shape *s, abu
 }
 
 abut_status smooth_shape_add(const abut_context *context, contact_shape *s, abut_error *error) {
-    if (s->shape.kind != ABUT_SHAPE_ELLIPSOID || s->atlas) return ABUT_OK;
+    if (s->smooth) return smooth_cells_make(context, s) ? ABUT_OK : fail_memory(error);
+    if (s->shape.kind != ABUT_SHAPE_ELLIPSOID) return ABUT_OK;
     abut_quadric q = abut_default_quadric(ABUT_PATCH_SPHERE);
     q.axes = (mat3){{s->shape.axes.x, 0, 0}, {0, s->shape.axes.y, 0}, {0, 0, s->shape.axes.z}};
     abut_surface *surface = NULL;
@@ -279,6 +239,7 @@ abut_status smooth_shape_add(const abut_context *context, contact_shape *s, abut
     double radius = s->radius;
     if (status == ABUT_OK) status = make(context, s, error);
     s->radius = radius;
+    if (status == ABUT_OK && !smooth_cells_make(context, s)) status = fail_memory(error);
     if (status != ABUT_OK && !s->smooth) {
         abut_surface_free(context, surface);
         s->atlas = NULL;

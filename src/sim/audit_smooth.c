@@ -1,8 +1,7 @@
 /* How deep a smooth surface reaches into another body, by another way than the places that the clock follows,
  * so that a collision which those miss does not pass for a kept promise: a closed surface into other shapes
- * by its samples (what lies between them is not seen: the depth is a lower bound), two surfaces into each
- * other at all places where they face each other, searched anew, by the closest points of the whole surfaces.
- */
+ * by its samples (what lies between them is not seen: the depth is a lower bound).  Two surfaces:
+ * audit_surfaces.c. */
 #include "contact/smooth.h"
 #include "sim/start.h"
 
@@ -57,86 +56,13 @@ static bool visit(void *user, int32_t patch) {
     return true;
 }
 
-/* ---- two surfaces */
-
-static abut_status ready_tree(checker *c, const abut_surface *surface, const abut_surface_tree **tree,
-                              abut_error *error) {
-    for (int64_t i = 0; i < c->surfaces.count; i++)
-        if (c->surfaces.data[i].surface == surface) {
-            *tree = c->surfaces.data[i].tree;
-            return ABUT_OK;
-        }
-    ready_surface r = {.surface = surface};
-    abut_status status = abut_surface_tree_build(c->context, surface, &r.tree, error);
-    if (status != ABUT_OK) return status;
-    *tree = r.tree;
-    if (array_push(c->context, &c->surfaces, r)) return ABUT_OK;
-    abut_surface_tree_free(c->context, r.tree);
-    return fail_memory(error);
-}
-
-/* Depth of a point (world) in a closed surface; negative outside. */
-static abut_status depth_in_surface(checker *c, int body, vec3 at, double *depth, abut_error *error) {
-    const contact_shape *s = &c->model->bodies[body].shape;
-    const abut_surface_tree *tree = NULL;
-    abut_status status = ready_tree(c, s->atlas, &tree, error);
-    if (status != ABUT_OK) return status;
-    pose p = {c->now[body].center, c->now[body].rotation};
-    vec3 x = vec3_add(pose_unpoint(p, at), s->center);
-    abut_closest near = abut_surface_closest(s->atlas, tree, x);
-    abut_partials d;
-    *depth = 0;
-    if (!abut_surface_evaluate(s->atlas, near.place.patch, near.place.u, near.place.v, 1, &d))
-        return ABUT_OK; /* an extraordinary vertex, which has no normal */
-    double out = vec3_dot(abut_partials_normal(&d), vec3_sub(x, near.point));
-    *depth = out < 0 ? near.distance : -near.distance;
-    return ABUT_OK;
-}
-
-/* How deep the surfaces overlap at a place: both of its points lie in the other body.  Of an open surface,
- * which has no inside, only its own point is asked about.  (Far sides that look at each other through two
- * thin walls are places, too, and no overlap.) */
-static abut_status depth_at(checker *c, int a, int b, const contact_point *p, double *depth,
-                            abut_error *error) {
-    const vec3 points[2] = {vec3_axpy(p->at, p->gap, p->normal), p->at}; /* of a and of b */
-    const int in[2] = {b, a};
-    double least = INFINITY, one;
-    for (int k = 0; k < 2 && least > 0; k++) {
-        if (!abut_surface_is_closed(c->model->bodies[in[k]].shape.atlas)) continue;
-        abut_status status = depth_in_surface(c, in[k], points[k], &one, error);
-        if (status != ABUT_OK) return status;
-        least = fmin(least, one);
-    }
-    *depth = isfinite(least) ? least : 0;
-    return ABUT_OK;
-}
-
-static abut_status surfaces_depth(checker *c, int a, int b, double least, double *depth, abut_error *error) {
-    const contact_shape *sa = &c->model->bodies[a].shape, *sb = &c->model->bodies[b].shape;
-    const motion *ma = &c->now[a], *mb = &c->now[b];
-    near_array found = {0};
-    bool fine = smooth_collect(c->context, sa, ma, sb, mb, smooth_reach_most(sa, sb), false, &found);
-    abut_status status = fine ? ABUT_OK : fail_memory(error);
-    for (int64_t i = 0; i < found.count && status == ABUT_OK; i++) {
-        contact_point p;
-        bool faces;
-        double one = 0;
-        if (!near_evaluate(&found.data[i], sa, ma, sb, mb, c->epsilon, &p, &faces) || !faces ||
-            !(p.gap < -least))
-            continue;
-        status = depth_at(c, a, b, &p, &one, error);
-        if (one > least) *depth = fmax(*depth, one);
-    }
-    array_free(c->context, &found);
-    return status;
-}
-
 abut_status audit_smooth_depth(checker *c, int surface, int other, double least, double *depth,
                                abut_error *error) {
     const model_body *x = &c->model->bodies[surface], *y = &c->model->bodies[other];
+    vec3 where, away;
     *depth = 0;
     if (y->shape.shape.kind == ABUT_SHAPE_SURFACE)
-        return surfaces_depth(c, surface, other, least, depth, error);
+        return audit_surfaces_depth(c, surface, other, least, depth, &where, &away, error);
     if (!abut_surface_is_closed(x->shape.atlas)) return ABUT_OK;
     pose px = {c->now[surface].center, c->now[surface].rotation},
          py = {c->now[other].center, c->now[other].rotation};

@@ -219,12 +219,16 @@ static abut_status make_bodies(abut_model *m, const abut_world_def *w, abut_erro
     return check_names(m, error);
 }
 
-/* Where there are smooth surfaces, ellipsoids are surfaces too. */
+/* Where there are smooth surfaces, ellipsoids are surfaces too; two of them can meet. */
 static abut_status make_atlases(abut_model *m, abut_error *error) {
-    bool any = false;
-    for (int i = 0; i < m->body_count; i++) any |= m->bodies[i].shape.shape.kind == ABUT_SHAPE_SURFACE;
+    int surfaces = 0, ellipsoids = 0;
+    for (int i = 0; i < m->body_count; i++) {
+        surfaces += m->bodies[i].shape.shape.kind == ABUT_SHAPE_SURFACE;
+        ellipsoids += m->bodies[i].shape.shape.kind == ABUT_SHAPE_ELLIPSOID;
+    }
+    bool meet = surfaces > 0 && surfaces + ellipsoids > 1;
     abut_status status = ABUT_OK;
-    for (int i = 0; i < m->body_count && any && status == ABUT_OK; i++)
+    for (int i = 0; i < m->body_count && meet && status == ABUT_OK; i++)
         status = smooth_shape_add(&m->context, &m->bodies[i].shape, error);
     return status;
 }

@@ -15,7 +15,7 @@ ready_solid *start_ready(checker *c, const abut_solid *solid) {
 }
 
 /* Where a body starts (or is now), with what it has been pushed by so far. */
-static motion start_of(const checker *c, int body) {
+motion start_of(const checker *c, int body) {
     motion m = c->now ? c->now[body] : c->model->bodies[body].start;
     if (c->shifts) m.center = vec3_add(m.center, c->shifts[body]);
     if (c->moved == body) m.center = vec3_add(m.center, c->moved_by);
@@ -157,12 +157,14 @@ static abut_status elements_depth(checker *c, int a, int b, double *depth, vec3 
 }
 
 /* Depth and place of the overlap of a and b, 0 where there is none; `away` from b to a is known for pairs of
- * elements only, and zero otherwise. */
+ * elements and of smooth surfaces, and zero otherwise. */
 abut_status start_depth(checker *c, int a, int b, double *depth, vec3 *at, vec3 *away, abut_error *error) {
     abut_shape_kind x = c->model->bodies[a].shape.shape.kind, y = c->model->bodies[b].shape.shape.kind;
     bool round_x = x == ABUT_SHAPE_SPHERE || x == ABUT_SHAPE_CAPSULE,
          round_y = y == ABUT_SHAPE_SPHERE || y == ABUT_SHAPE_CAPSULE;
     *depth = 0;
+    if (x == ABUT_SHAPE_SURFACE && y == ABUT_SHAPE_SURFACE)
+        return audit_surfaces_depth(c, a, b, c->epsilon, depth, at, away, error);
     if (x == ABUT_SHAPE_SOLID && y == ABUT_SHAPE_SOLID) return solids_depth(c, a, b, depth, at, error);
     if (round_x && y == ABUT_SHAPE_SOLID) return round_depth(c, a, b, depth, at, error);
     if (round_y && x == ABUT_SHAPE_SOLID) return round_depth(c, b, a, depth, at, error);

@@ -37,13 +37,14 @@ typedef struct checker {
 checker start_checker(const abut_model *m);
 void start_checker_free(checker *c);
 ready_solid *start_ready(checker *c, const abut_solid *solid); /* NULL: out of memory */
+motion start_of(const checker *c, int body); /* where it is now, or at the start, pushed and moved */
 pose start_pose(const checker *c, int body);
 vec3 start_center(const checker *c, int body); /* of mass */
 box start_box(const checker *c, int body);     /* around its bounds, world axes */
 /* A pair that may meet, and whose balls and boxes do (within epsilon).  *a becomes one that can move. */
 bool start_pair_is_near(const checker *c, int *a, int *b);
 /* Depth and place of the overlap of a and b, 0 where there is none; `away` from b to a is known for pairs of
- * elements only, and zero otherwise. */
+ * elements and of smooth surfaces, and zero otherwise. */
 abut_status start_depth(checker *c, int a, int b, double *depth, vec3 *at, vec3 *away, abut_error *error);
 
 /* ---- start_pairs.c */
@@ -62,10 +63,14 @@ abut_status run_find_overlap(abut_sim *run, const bool *moved, start_pair *pair,
                              abut_error *error);
 
 /* ---- audit_smooth.c */
-/* How deep the samples of a closed smooth surface reach into another body, or places of two surfaces into
- * each other, if deeper than `least`, otherwise 0; now is known. */
+/* How deep the samples of a closed smooth surface reach into another body, or two surfaces into each other,
+ * if deeper than `least`, otherwise 0; now is known. */
 abut_status audit_smooth_depth(checker *c, int surface, int other, double least, double *depth,
                                abut_error *error);
+
+/* ---- audit_surfaces.c: the same for two surfaces, where, and the way out of b for a */
+abut_status audit_surfaces_depth(checker *c, int a, int b, double least, double *depth, vec3 *at, vec3 *away,
+                                 abut_error *error);
 
 /* ---- separate.c */
 /* A short move of a that frees it of b, which it overlaps by depth. */

@@ -17,7 +17,9 @@ static abut_surface *sphere_surface(double radius) {
 static contact_shape make(abut_shape shape) {
     contact_shape s;
     abut_error error = {0};
-    if (contact_shape_create(NULL, &shape, vec3_zero(), &s, &error) != ABUT_OK) fail_msg("%s", error.message);
+    if (contact_shape_create(NULL, &shape, vec3_zero(), &s, &error) != ABUT_OK ||
+        (shape.kind == ABUT_SHAPE_SURFACE && smooth_shape_add(NULL, &s, &error) != ABUT_OK))
+        fail_msg("%s", error.message);
     return s;
 }
 
