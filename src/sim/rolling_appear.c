@@ -7,7 +7,9 @@
  *   overlaps  the step is cut at the latest time at which they do not, found by bisection
  *
  * A contact whose place ends within the step is followed to the next one, which looks as if it were known;
- * but a contact is held at gap zero, so where that place overlaps it is another, and has appeared.
+ * but a contact is held at gap zero, so where that place overlaps it is another, and has appeared.  So has,
+ * between two surfaces, the one that a near pair has gone over to, unless the pair is there, too, when the
+ * overlap begins: its gap has jumped through zero, and no zero of it is found.
  *
  * A strictly convex body and one that is convex or flat have no such places, nor has a body in a hollow that
  * is wider than the body is round; then none is searched. */
@@ -29,9 +31,9 @@ bool rolling_can_appear(const exact *x) {
     return false;
 }
 
-/* A pair of features where it is now, on whatever patch. */
-static bool where_is(const exact *x, int a, int b, near_pair pair, contact_point *p, bool *faces) {
-    return smooth_follow_same(&pair, shape_of(x, a), &x->motions[a], shape_of(x, b), &x->motions[b],
+/* A pair of features where it is now, on whatever patch; it is moved there. */
+static bool where_is(const exact *x, int a, int b, near_pair *pair, contact_point *p, bool *faces) {
+    return smooth_follow_same(pair, shape_of(x, a), &x->motions[a], shape_of(x, b), &x->motions[b],
                               x->model->tolerance.touching, p, faces);
 }
 
@@ -39,7 +41,7 @@ static bool is_same(const exact *x, int a, int b, near_pair pair, const contact_
     contact_point q;
     bool faces;
     double close = 1e-6 * fmin(shape_of(x, a)->radius, shape_of(x, b)->radius);
-    return where_is(x, a, b, pair, &q, &faces) && vec3_distance(p->at, q.at) <= close &&
+    return where_is(x, a, b, &pair, &q, &faces) && vec3_distance(p->at, q.at) <= close &&
            vec3_distance(p->normal, q.normal) <= 1e-4;
 }
 
@@ -66,19 +68,25 @@ static double allowed(const exact *x, bool held) {
     return x->pace.steps_left > 0 ? INFINITY : (held ? 1e-3 : 1e-6) * x->model->tolerance.touching;
 }
 
-static bool overlaps(exact *x, rolling_placer *place, const exact_near *n, double time, double most) {
+/* Whether the pair overlaps at a time of the step; then it is moved to where it does. */
+static bool overlaps(exact *x, rolling_placer *place, exact_near *n, double time, double most) {
     contact_point p;
     bool faces;
-    return place(x, time, NULL) != ABUT_OK ||
-           (where_is(x, n->a, n->b, n->pair, &p, &faces) && faces && p.gap < -most);
+    near_pair pair = n->pair;
+    if (place(x, time, NULL) != ABUT_OK) return true;
+    if (!where_is(x, n->a, n->b, &pair, &p, &faces) || !faces || !(p.gap < -most)) return false;
+    n->pair = pair;
+    return true;
 }
 
 /* The latest time of the step at which the pair does not overlap, to a tenth of the event tolerance; the end
- * of the step where it does at the start already: that is no place that appeared. */
-static double last_apart(exact *x, rolling_placer *place, const exact_near *n, double start, double end,
+ * of the step where it does at the start already: that is no place that appeared.  The pair follows its place
+ * back from the end, so that it is near wherever it is looked for. */
+static double last_apart(exact *x, rolling_placer *place, exact_near *n, double start, double end,
                          double most) {
     double t0 = start, t1 = end, width = 0.1 * x->model->tolerance.event;
-    if (overlaps(x, place, n, start, most)) return end;
+    exact_near first = *n;
+    if (overlaps(x, place, &first, start, most)) return end;
     for (int i = 0; i < 64 && t1 - t0 > width; i++) {
         double t = t0 + (t1 - t0) / 2;
         if (overlaps(x, place, n, t, most))
@@ -87,6 +95,15 @@ static double last_apart(exact *x, rolling_placer *place, const exact_near *n, d
             t0 = t;
     }
     return t0 - start > width ? t0 : end;
+}
+
+/* Whether a near pair that has come to the place n is there at that time, too, where n begins to overlap. */
+static bool is_known_at(exact *x, rolling_placer *place, const exact_near *n, double time) {
+    contact_point p;
+    bool held;
+    near_pair pair = n->pair;
+    return place(x, time, NULL) != ABUT_OK || !where_is(x, n->a, n->b, &pair, &p, &held) ||
+           is_known(x, n->a, n->b, &p, &held);
 }
 
 bool rolling_appeared(exact *x, contact_point *p) {
@@ -109,6 +126,7 @@ abut_status rolling_appear(exact *x, rolling_placer *place, double start, double
     for (int i = 0; i < x->pair_count && fine && status == ABUT_OK; i++) {
         const exact_pair *pair = &x->pairs[i];
         int a = pair->a, b = pair->b;
+        bool two = shape_of(x, a)->smooth && shape_of(x, b)->smooth;
         if (!can_appear(x, pair)) continue;
         found.count = 0;
         status = place(x, end, error);
@@ -123,8 +141,11 @@ abut_status rolling_appear(exact *x, rolling_placer *place, double start, double
             if (status != ABUT_OK || !exact_near_at(x, &n, &p, &faces) || !faces || p.gap > reach) continue;
             bool known = is_known(x, a, b, &p, &held);
             double most = allowed(x, held);
-            if (known && !(held && p.gap < -fmax(most, epsilon))) continue;
+            if (known && !((held || two) && p.gap < -fmax(most, held ? epsilon : 0))) continue;
             double until = p.gap < -most ? last_apart(x, place, &n, start, end, most) : end;
+            if (known && !held && (until == end || is_known_at(x, place, &n, until))) continue;
+            if (two && p.gap < -reach && until == end)
+                continue; /* far sides, behind each other all the time */
             if (!*appeared || until < *reached) x->appeared = n, *reached = until;
             *appeared = x->has_appeared = true;
         }

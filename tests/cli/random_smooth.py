@@ -7,8 +7,8 @@ gives the same hash twice.
 Loop surfaces of cages (eggs, bowls, marbles, oloids, a table with four feet, lumps), Bezier patches, ellipsoids,
 spheres; friction 0 to 1, restitution 0 to 0.8.  The promises are the audit's: no overlap beyond epsilon, energy and
 momentum balanced.  SEEDS are nine in a row, what a build has time for (`make soak` runs many),
-three that overlapped where a time step refused to push a place out, and two where
-contacts with a coarser surface were missed.  FIRST and COUNT try others; bodies that happen to overlap where they are put are refused by the command, and left out.
+three that overlapped where a time step refused to push a place out, and three where
+contacts with a coarser surface were missed (1152, 1341, 1382).  FIRST and COUNT try others; bodies that happen to overlap where they are put are refused by the command, and left out.
 """
 import json
 import math
@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-SEEDS = [2, 31, 37, 1341, 1382, *range(10, 19)]
+SEEDS = [2, 31, 37, 1152, 1341, 1382, *range(10, 19)]
 SECONDS = 60  # of processor time that a simulated second may take before a run counts as one that does not end
 MESHES = Path(__file__).resolve().parents[2] / "scenes" / "meshes"
 CAGES = {"egg": 0.04, "bowl": 0.06, "marble": 0.05, "oloid": 0.05, "table": 0.05, "lump": 0.06, "block": 0.08}
