@@ -1,6 +1,8 @@
 /* Friction as cone programs (see cones.h). */
 #include "dynamics/cones.h"
 
+#include "dynamics/islands.h"
+
 #include "dynamics/modes.h"
 
 enum { LIFTS = 15, FIRST_LIFTS = 2, STEP_LIFTS = 8 };
@@ -330,9 +332,10 @@ static bool step_multipliers(const group_system *s, bool near, arena *scratch, d
     return true;
 }
 
-abut_status cones_step(group *g, const system_config *build, const group_scratch *scratch, spatial *x,
-                       double *normals, vec3 *frictions, double *rows, bool *found, double *residual,
-                       abut_error *error) {
+/* A step of bodies that all hang together. */
+static abut_status step_island(group *g, const system_config *build, const group_scratch *scratch, spatial *x,
+                               double *normals, vec3 *frictions, double *rows, bool *found, double *residual,
+                               abut_error *error) {
     arena_mark mark = arena_save(scratch->arena);
     group_system s;
     *found = false;
@@ -357,6 +360,65 @@ abut_status cones_step(group *g, const system_config *build, const group_scratch
                 if (s.cones[k].kind == CONE_FRICTION)
                     frictions[s.cones[k].contact] = system_cone_force(&s, &s.cones[k], z);
             for (int i = 0; i < g->row_count; i++) rows[i] = s.row_of[i] >= 0 ? z[s.row_of[i]] : 0;
+        }
+    }
+    arena_restore(scratch->arena, mark);
+    return status;
+}
+
+/* The step of one island; x, impulses and rows are those of the whole group. */
+static abut_status step_part(islands *all, int which, group *g, const system_config *build,
+                             const group_scratch *scratch, spatial *x, double *normals, vec3 *frictions,
+                             double *rows, bool *found, double *residual, abut_error *error) {
+    island i;
+    arena *a = scratch->arena;
+    if (!islands_take(all, g, which, a, &i)) return fail_memory(error);
+    size_t n = (size_t)i.g.contact_count + 1, m = (size_t)i.g.body_count + 1;
+    spatial *base = arena_alloc(a, m, sizeof *base), *after = arena_alloc(a, m, sizeof *after);
+    double *offsets = arena_alloc(a, 2 * n, sizeof *offsets), *normal = offsets + n;
+    vec3 *friction = arena_alloc(a, n, sizeof *friction);
+    double *held = arena_alloc(a, (size_t)i.g.row_count + 1, sizeof *held);
+    if (!base || !after || !offsets || !friction || !held) return fail_memory(error);
+    for (int k = 0; k < i.g.body_count; k++) base[k] = build->base[i.bodies[k]];
+    for (int k = 0; k < i.g.row_count; k++) held[k] = rows[i.rows[k]];
+    for (int k = 0; k < i.g.contact_count; k++) {
+        int from = i.contacts[k];
+        offsets[k] = build->normal_offset ? build->normal_offset[from] : 0;
+        normal[k] = normals[from], friction[k] = frictions[from];
+    }
+    system_config part = {.level = build->level,
+                          .base = base,
+                          .normal_offset = build->normal_offset ? offsets : NULL,
+                          .slip_speed = build->slip_speed};
+    abut_status status =
+        step_island(&i.g, &part, scratch, after, normal, friction, held, found, residual, error);
+    if (status != ABUT_OK || !*found) return status;
+    islands_return(&i, g);
+    for (int k = 0; k < i.g.body_count; k++) x[i.bodies[k]] = after[k];
+    for (int k = 0; k < i.g.row_count; k++) rows[i.rows[k]] = held[k];
+    for (int k = 0; k < i.g.contact_count; k++)
+        normals[i.contacts[k]] = normal[k], frictions[i.contacts[k]] = friction[k];
+    return ABUT_OK;
+}
+
+abut_status cones_step(group *g, const system_config *build, const group_scratch *scratch, spatial *x,
+                       double *normals, vec3 *frictions, double *rows, bool *found, double *residual,
+                       abut_error *error) {
+    arena_mark mark = arena_save(scratch->arena);
+    islands all;
+    if (!islands_make(g, scratch->arena, &all)) return fail_memory(error);
+    abut_status status = ABUT_OK;
+    *found = true, *residual = 0;
+    if (all.count == 1 || build->part || build->least) {
+        status = step_island(g, build, scratch, x, normals, frictions, rows, found, residual, error);
+    } else {
+        memcpy(x, build->base, (size_t)g->body_count * sizeof *x);
+        for (int i = 0; i < all.count && status == ABUT_OK && *found; i++) {
+            arena_mark inner = arena_save(scratch->arena);
+            double left = 0;
+            status = step_part(&all, i, g, build, scratch, x, normals, frictions, rows, found, &left, error);
+            *residual = fmax(*residual, left);
+            arena_restore(scratch->arena, inner);
         }
     }
     arena_restore(scratch->arena, mark);

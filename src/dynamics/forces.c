@@ -4,6 +4,7 @@
 #include "abut/complementarity.h"
 #include "dynamics/coulomb.h"
 #include "dynamics/face.h"
+#include "dynamics/islands.h"
 #include "dynamics/modes.h"
 #include "dynamics/share.h"
 
@@ -103,7 +104,7 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     memcpy(z, sol->z, (size_t)s->count * sizeof(double));
     bool inside = smallest_margin(s, z) >= 0, known = inside;
     if (!config->distribute && (config->no_margins || inside)) return ABUT_OK;
-    if (!known && s->count > STATES_SMALL && /* by the rule that forces_choose decides with */
+    if (!known && s->count > SHARE_FEW && /* by the rule that forces_choose decides with */
         (!modes_share(s, sol->start ? sol->start : sol->z, scratch, z, &known) ||
          (!known && sol->start && !modes_share(s, sol->z, scratch, z, &known))))
         return fail_memory(error);
@@ -112,7 +113,7 @@ static abut_status distribute(const group_system *s, const system_solution *sol,
     double margin =
         known ? smallest_margin(s, z) : share_margin(&d, sol, config->tolerance, scratch, z, &memory);
     /* at the onset of slip only those that the modes were found with may be left */
-    if (memory && margin < 0 && s->count <= STATES_SMALL) {
+    if (memory && margin < 0 && s->count <= SHARE_FEW) {
         memory = modes_share(s, z, scratch, z, &known);
         margin = smallest_margin(s, z);
     }
@@ -185,9 +186,10 @@ static abut_status build_and_solve(group *g, const forces_config *config, const 
     }
 }
 
-abut_status forces_solve(group *g, const forces_config *config, const group_scratch *scratch,
-                         spatial *accelerations, contact_load *loads, double *multipliers,
-                         forces_result *result, abut_error *error) {
+/* Forces of bodies that all hang together, for their modes. */
+static abut_status solve_island(group *g, const forces_config *config, const group_scratch *scratch,
+                                spatial *accelerations, contact_load *loads, double *multipliers,
+                                forces_result *result, abut_error *error) {
     arena *a = scratch->arena;
     arena_mark mark = arena_save(a);
     group_system s;
@@ -282,7 +284,7 @@ static abut_status choose_points(group *g, const forces_config *config, const gr
     if (status != ABUT_OK) return status;
     forces_config last = *config;
     if (any && sol.outcome == SYSTEM_BUDGET) last.no_margins = true; /* they are not the ones to stay with */
-    status = forces_solve(g, &last, scratch, accelerations, loads, multipliers, result, error);
+    status = solve_island(g, &last, scratch, accelerations, loads, multipliers, result, error);
     if (status != ABUT_OK) return status;
     result->pivots += sol.pivots;
     if (any && sol.outcome == SYSTEM_NO_SOLUTION) result->outcome = FORCES_NO_FINITE_FORCE;
@@ -291,11 +293,102 @@ static abut_status choose_points(group *g, const forces_config *config, const gr
     return status;
 }
 
-abut_status forces_choose(group *g, const forces_config *config, const group_scratch *scratch,
-                          spatial *accelerations, contact_load *loads, double *multipliers,
-                          forces_result *result, abut_error *error) {
+/* Modes and forces of bodies that all hang together. */
+static abut_status choose_island(group *g, const forces_config *config, const group_scratch *scratch,
+                                 spatial *accelerations, contact_load *loads, double *multipliers,
+                                 forces_result *result, abut_error *error) {
     if (g->face_count > 0)
         return face_choose(g, config, scratch, choose_points, accelerations, loads, multipliers, result,
                            error);
     return choose_points(g, config, scratch, accelerations, loads, multipliers, result, error);
+}
+
+/* ---- islands */
+
+typedef abut_status forces_method(group *, const forces_config *, const group_scratch *, spatial *,
+                                  contact_load *, double *, forces_result *, abut_error *);
+
+/* The outcome that asks for most: an impulse, another method, a look at the hinges, other modes. */
+static bool is_worse(forces_outcome a, forces_outcome than) {
+    static const int order[] = {[FORCES_SOLVED] = 0,
+                                [FORCES_CANNOT_STICK] = 1,
+                                [FORCES_INCONSISTENT] = 2,
+                                [FORCES_BUDGET] = 3,
+                                [FORCES_NO_FINITE_FORCE] = 4};
+    return order[a] > order[than];
+}
+
+static void add_result(forces_result *sum, const forces_result *r, const island *from) {
+    if (is_worse(r->outcome, sum->outcome)) {
+        sum->outcome = r->outcome;
+        sum->worst = r->worst >= 0 ? from->contacts[r->worst] : -1;
+    }
+    if (r->inconsistent_row >= 0 && r->inconsistent_by > sum->inconsistent_by) {
+        sum->inconsistent_by = r->inconsistent_by;
+        sum->inconsistent_row = from->rows[r->inconsistent_row];
+    }
+    sum->residual = fmax(sum->residual, r->residual);
+    sum->unique &= r->unique, sum->pivots += r->pivots;
+}
+
+static abut_status solve_part(forces_method *method, islands *all, int which, group *g,
+                              const forces_config *config, const group_scratch *scratch,
+                              spatial *accelerations, contact_load *loads, double *multipliers,
+                              forces_result *result, abut_error *error) {
+    island i;
+    arena *a = scratch->arena;
+    if (!islands_take(all, g, which, a, &i)) return fail_memory(error);
+    spatial *x = arena_alloc(a, (size_t)i.g.body_count + 1, sizeof *x);
+    contact_load *l = arena_alloc(a, (size_t)i.g.contact_count + 1, sizeof *l);
+    double *z = arena_alloc(a, (size_t)i.g.row_count + 1, sizeof *z);
+    forces_result part = {.inconsistent_row = -1, .worst = -1};
+    if (!x || !l || !z) return fail_memory(error);
+    for (int k = 0; k < i.g.contact_count; k++) l[k] = loads[i.contacts[k]];
+    abut_status status = method(&i.g, config, scratch, x, l, z, &part, error);
+    if (status != ABUT_OK) return status;
+    islands_return(&i, g);
+    add_result(result, &part, &i);
+    for (int k = 0; k < i.g.body_count; k++)
+        if (i.g.inertias[k].inverse_mass > 0) accelerations[i.bodies[k]] = x[k];
+    for (int k = 0; k < i.g.contact_count; k++) loads[i.contacts[k]] = l[k];
+    for (int k = 0; k < i.g.row_count; k++) multipliers[i.rows[k]] = z[k];
+    return ABUT_OK;
+}
+
+/* Each island by itself; bodies that nothing holds, and those that nothing moves, go on as they are free. */
+static abut_status solve_apart(forces_method *method, group *g, const forces_config *config,
+                               const group_scratch *scratch, spatial *accelerations, contact_load *loads,
+                               double *multipliers, forces_result *result, abut_error *error) {
+    islands all;
+    arena *a = scratch->arena;
+    arena_mark mark = arena_save(a);
+    if (!islands_make(g, a, &all)) return fail_memory(error);
+    abut_status status = ABUT_OK;
+    if (all.count == 1) {
+        status = method(g, config, scratch, accelerations, loads, multipliers, result, error);
+    } else {
+        *result = (forces_result){.unique = config->distribute, .inconsistent_row = -1, .worst = -1};
+        group_free_accelerations(g, accelerations);
+        for (int i = 0; i < all.count && status == ABUT_OK; i++) {
+            arena_mark inner = arena_save(a);
+            status = solve_part(method, &all, i, g, config, scratch, accelerations, loads, multipliers,
+                                result, error);
+            arena_restore(a, inner);
+            if (config->trial && result->outcome == FORCES_BUDGET) break; /* the state is refused */
+        }
+    }
+    arena_restore(a, mark);
+    return status;
+}
+
+abut_status forces_solve(group *g, const forces_config *config, const group_scratch *scratch,
+                         spatial *accelerations, contact_load *loads, double *multipliers,
+                         forces_result *result, abut_error *error) {
+    return solve_apart(solve_island, g, config, scratch, accelerations, loads, multipliers, result, error);
+}
+
+abut_status forces_choose(group *g, const forces_config *config, const group_scratch *scratch,
+                          spatial *accelerations, contact_load *loads, double *multipliers,
+                          forces_result *result, abut_error *error) {
+    return solve_apart(choose_island, g, config, scratch, accelerations, loads, multipliers, result, error);
 }

@@ -7,6 +7,7 @@
 
 #include "abut/complementarity.h"
 #include "dynamics/coulomb.h"
+#include "dynamics/islands.h"
 
 #define IMPACT_TOLERANCE 1e-11 /* of the complementarity problems, relative */
 /* A push without jam moves points about as fast as itself: ten times that is another thing. */
@@ -408,9 +409,10 @@ static abut_status check_after(const strike *s, abut_error *error) {
     return ABUT_OK;
 }
 
-abut_status impact_solve(group *g, const impact_config *config, const group_scratch *scratch,
-                         spatial *velocities, contact_impulse *impulses, double *row_impulses,
-                         impact_result *result, abut_error *error) {
+/* The impact of bodies that all hang together; an approach slower than config->tolerance is none. */
+static abut_status strike_island(group *g, const impact_config *config, const group_scratch *scratch,
+                                 spatial *velocities, contact_impulse *impulses, double *row_impulses,
+                                 impact_result *result, abut_error *error) {
     arena *a = scratch->arena;
     arena_mark mark = arena_save(a);
     strike s = {.g = g,
@@ -446,5 +448,75 @@ abut_status impact_solve(group *g, const impact_config *config, const group_scra
         status = check_after(&s, error);
     }
     arena_restore(a, mark);
+    return status;
+}
+
+static impact_outcome worse(impact_outcome a, impact_outcome b) {
+    static const int order[] = {
+        [IMPACT_SOLVED] = 0, [IMPACT_BUDGET] = 1, [IMPACT_INCONSISTENT] = 2, [IMPACT_NO_SOLUTION] = 3};
+    return order[a] > order[b] ? a : b;
+}
+
+/* The impact of one island, added to what the others did. */
+static abut_status strike_part(islands *all, int which, group *g, const impact_config *config,
+                               const group_scratch *scratch, spatial *velocities, contact_impulse *impulses,
+                               double *row_impulses, impact_result *result, abut_error *error) {
+    island i;
+    arena *a = scratch->arena;
+    if (!islands_take(all, g, which, a, &i)) return fail_memory(error);
+    spatial *v = arena_alloc(a, (size_t)i.g.body_count + 1, sizeof *v);
+    contact_impulse *j = arena_alloc(a, (size_t)i.g.contact_count + 1, sizeof *j);
+    double *rows = arena_alloc(a, (size_t)i.g.row_count + 1, sizeof *rows);
+    impact_result part;
+    if (!v || !j || !rows) return fail_memory(error);
+    abut_status status = strike_island(&i.g, config, scratch, v, j, rows, &part, error);
+    if (status != ABUT_OK) return status;
+    result->outcome = worse(result->outcome, part.outcome);
+    result->restitution_scale = fmin(result->restitution_scale, part.restitution_scale);
+    result->approach = fmax(result->approach, part.approach);
+    result->residual = fmax(result->residual, part.residual);
+    result->rounds += part.rounds;
+    if (part.rounds == 0) return ABUT_OK; /* nothing approaches there */
+    islands_return(&i, g);
+    for (int k = 0; k < i.g.body_count; k++) velocities[i.bodies[k]] = v[k];
+    for (int k = 0; k < i.g.contact_count; k++) impulses[i.contacts[k]] = j[k];
+    for (int k = 0; k < i.g.row_count; k++) row_impulses[i.rows[k]] = rows[k];
+    return ABUT_OK;
+}
+
+/* Islands strike apart from each other.  What is no approach is told by the largest speed of all of them. */
+static abut_status strike_islands(islands *all, group *g, const impact_config *config,
+                                  const group_scratch *scratch, spatial *velocities,
+                                  contact_impulse *impulses, double *row_impulses, impact_result *result,
+                                  abut_error *error) {
+    for (int i = 0; i < g->body_count; i++) velocities[i] = g->motions[i].velocity;
+    memset(impulses, 0, (size_t)g->contact_count * sizeof *impulses);
+    memset(row_impulses, 0, (size_t)g->row_count * sizeof *row_impulses);
+    strike s = {.g = g, .v = velocities};
+    impact_config part = *config;
+    if (!(part.tolerance > 0)) part.tolerance = 1e-12 * largest_speed(&s);
+    *result = (impact_result){.energy_before = group_kinetic_energy(g, velocities), .restitution_scale = 1};
+    abut_status status = check_finite(&s, error);
+    for (int i = 0; i < all->count && status == ABUT_OK; i++) {
+        arena_mark mark = arena_save(scratch->arena);
+        status = strike_part(all, i, g, &part, scratch, velocities, impulses, row_impulses, result, error);
+        arena_restore(scratch->arena, mark);
+    }
+    result->energy_after = group_kinetic_energy(g, velocities);
+    return status;
+}
+
+abut_status impact_solve(group *g, const impact_config *config, const group_scratch *scratch,
+                         spatial *velocities, contact_impulse *impulses, double *row_impulses,
+                         impact_result *result, abut_error *error) {
+    arena_mark mark = arena_save(scratch->arena);
+    islands all;
+    if (!islands_make(g, scratch->arena, &all)) return fail_memory(error);
+    /* hits are counted over all of the group, and the push is as fast as its largest speed */
+    bool whole = all.count == 1 || config->model == ABUT_PROPAGATION || config->without_impact;
+    abut_status status =
+        whole ? strike_island(g, config, scratch, velocities, impulses, row_impulses, result, error)
+              : strike_islands(&all, g, config, scratch, velocities, impulses, row_impulses, result, error);
+    arena_restore(scratch->arena, mark);
     return status;
 }

@@ -359,12 +359,13 @@ double share_margin(dense *d, const system_solution *sol, double tolerance, aren
     push_all(d, sol->z, 1, t.y);
 
     /* the cone program decides; next to the onset of slip the others see a digit or two more */
-    bool small = s->count <= SHARE_DENSE, known = cones_know(s);
+    bool small = s->count <= SHARE_FEW, known = cones_know(s);
     static const stage orders[2][STAGES] = {{CONES, LEAST, REWEIGHED, REFLECTED},
                                             {LEAST, REWEIGHED, CONES, REFLECTED}};
     for (int i = 0; i < STAGES && margin < 0 && !t.none; i++) {
         stage which = orders[small][i];
-        if ((which == CONES && !known) || (which == REFLECTED && known) || (which == REWEIGHED && !small))
+        if ((which == CONES && !known) || (which == REFLECTED && known) ||
+            (which == REWEIGHED && s->count > SHARE_DENSE))
             continue;
         *memory = try_stage(&t, which, trial);
         if (!*memory) return margin;

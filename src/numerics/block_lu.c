@@ -154,7 +154,7 @@ static bool invert(double *a) {
 }
 
 /* c = a b */
-static void multiply(const double *a, const double *b, double *c) {
+static void multiply(const double *restrict a, const double *restrict b, double *restrict c) {
     enum { N = BLOCK_SIDE };
     for (int i = 0; i < N; i++) {
         double sum[N] = {0};
@@ -165,7 +165,7 @@ static void multiply(const double *a, const double *b, double *c) {
 }
 
 /* c -= a b */
-static void multiply_off(const double *a, const double *b, double *c) {
+static void multiply_off(const double *restrict a, const double *restrict b, double *restrict c) {
     double product[BLOCK_AREA];
     multiply(a, b, product);
     for (int i = 0; i < BLOCK_AREA; i++) c[i] -= product[i];
@@ -187,7 +187,7 @@ bool block_lu_factor(block_lu *f) {
 }
 
 /* y += sign a x */
-static void add_times(double sign, const double *a, const double *x, double *y) {
+static void add_times(double sign, const double *restrict a, const double *restrict x, double *restrict y) {
     for (int i = 0; i < BLOCK_SIDE; i++) {
         double sum = 0;
         for (int j = 0; j < BLOCK_SIDE; j++) sum += a[BLOCK_SIDE * i + j] * x[j];

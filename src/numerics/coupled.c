@@ -20,12 +20,13 @@ double coupled_rate(const coupled_row *r, const double *y) {
     return sum;
 }
 
+static void push_part(const double *restrict v, double z, double *restrict y) {
+    for (int i = 0; i < BLOCK_SIDE; i++) y[i] += z * v[i];
+}
+
 void coupled_push(const coupled_row *r, double z, double *y) {
-    for (int k = 0; k < 2; k++) {
-        if (r->block[k] < 0) continue;
-        double *at = y + BLOCK_SIDE * r->block[k];
-        for (int i = 0; i < BLOCK_SIDE; i++) at[i] += z * r->v[k][i];
-    }
+    for (int k = 0; k < 2; k++)
+        if (r->block[k] >= 0) push_part(r->v[k], z, y + BLOCK_SIDE * r->block[k]);
 }
 
 void coupled_measure(coupled_row *r) {
@@ -57,6 +58,15 @@ static double stiffness(const coupled_row *r, double ease) {
     return r->holds && soft > 0 ? 1 / soft : 0;
 }
 
+/* at += hard v w^T */
+static void add_product(double *restrict at, double hard, const double *restrict v,
+                        const double *restrict w) {
+    for (int p = 0; p < BLOCK_SIDE; p++) {
+        double f = hard * v[p];
+        for (int q = 0; q < BLOCK_SIDE; q++) at[BLOCK_SIDE * p + q] += f * w[q];
+    }
+}
+
 /* 1 + sum v w^T / (c + e) */
 static bool factor(coupled *c, double ease) {
     block_lu_clear(&c->matrix);
@@ -65,16 +75,12 @@ static bool factor(coupled *c, double ease) {
         for (int k = 0; k < BLOCK_SIDE; k++) d[(BLOCK_SIDE + 1) * k] = 1;
     }
     for (int i = 0; i < c->count; i++) {
-        const coupled_row *r = &c->rows[i];
-        double hard = stiffness(r, ease);
-        for (int k = 0; k < 4 && hard > 0; k++) {
+        coupled_row *r = &c->rows[i];
+        r->hard = stiffness(r, ease);
+        for (int k = 0; k < 4 && r->hard > 0; k++) {
             int a = r->block[k / 2], b = r->block[k % 2];
-            if (a < 0 || b < 0) continue;
-            double *at = block_lu_entry(&c->matrix, a, b);
-            for (int p = 0; p < BLOCK_SIDE; p++) {
-                double f = hard * r->v[k / 2][p];
-                for (int q = 0; q < BLOCK_SIDE; q++) at[BLOCK_SIDE * p + q] += f * r->w[k % 2][q];
-            }
+            if (a >= 0 && b >= 0)
+                add_product(block_lu_entry(&c->matrix, a, b), r->hard, r->v[k / 2], r->w[k % 2]);
         }
     }
     return block_lu_factor(&c->matrix);
@@ -96,37 +102,34 @@ static double residual(coupled *c, double scale) {
 
 /* step = H^-1 g, with g in step, and once more for what is left of it: dz is the difference of two nearly
  * equal rates over the ease, which takes as many digits of them as the elimination has already lost. */
-static void solve_step(coupled *c, double ease) {
+static void solve_step(coupled *c) {
     size_t n = BLOCK_SIDE * (size_t)c->blocks;
     memcpy(c->left_over, c->step, n * sizeof(double));
     block_lu_solve(&c->matrix, c->step, c->step, c->work);
     for (size_t i = 0; i < n; i++) c->left_over[i] -= c->step[i];
     for (int i = 0; i < c->count; i++) {
         const coupled_row *r = &c->rows[i];
-        double hard = stiffness(r, ease);
-        if (hard > 0) coupled_push(r, -hard * coupled_rate(r, c->step), c->left_over);
+        if (r->hard > 0) coupled_push(r, -r->hard * coupled_rate(r, c->step), c->left_over);
     }
     block_lu_solve(&c->matrix, c->left_over, c->left_over, c->work);
     for (size_t i = 0; i < n; i++) c->step[i] += c->left_over[i];
 }
 
 /* One step of the method.  Returns the part of the residuals that it takes away. */
-static double improve(coupled *c, double ease) {
+static double improve(coupled *c) {
     size_t n = BLOCK_SIDE * (size_t)c->blocks;
     double left = 0, taken = 0;
     memset(c->step, 0, n * sizeof(double));
     for (int i = 0; i < c->count; i++) {
         const coupled_row *r = &c->rows[i];
-        double hard = stiffness(r, ease);
-        if (hard > 0) coupled_push(r, -(r->r + r->compliance * r->z) * hard, c->step);
+        if (r->hard > 0) coupled_push(r, -(r->r + r->compliance * r->z) * r->hard, c->step);
     }
-    solve_step(c, ease);
+    solve_step(c);
     for (int i = 0; i < c->count; i++) {
         coupled_row *r = &c->rows[i];
-        double hard = stiffness(r, ease);
-        if (!(hard > 0)) continue;
+        if (!(r->hard > 0)) continue;
         double wrong = r->r + r->compliance * r->z, change = coupled_rate(r, c->step);
-        r->more = -(wrong + change) * hard;
+        r->more = -(wrong + change) * r->hard;
         r->z += r->more;
         coupled_push(r, r->more, c->y);
         left = fmax(left, fabs(wrong)), taken = fmax(taken, fabs(change + r->compliance * r->more));
@@ -153,7 +156,7 @@ static double attempt(coupled *c, double ease, double scale, double left, bool *
     int round = 0;
     for (int stalls = 0; left > COUPLED_DONE && round < COUPLED_ROUNDS && stalls < COUPLED_STALLS;) {
         before = left;
-        taken = improve(c, ease), round++;
+        taken = improve(c), round++;
         left = residual(c, scale);
         if (left > 0.5 * before) stalls = taken < COUPLED_STANDS ? COUPLED_STALLS : stalls + 1;
     }

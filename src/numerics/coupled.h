@@ -40,6 +40,7 @@ typedef struct coupled_row {
     double z;    /* the answer; of rows that do not hold: given */
     double r;    /* w . y + b at the answer, of all rows */
     double more; /* the last step of z */
+    double hard; /* 1 / (c + e) of the factor at hand */
 } coupled_row;
 
 /* What the solution in double-double numbers needs. */
