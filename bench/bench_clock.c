@@ -2,7 +2,8 @@
  * with the number of bodies: in separate heaps (the exponent should stay below 1.2) and in one stack
  * (printed); what a second thread gains on separate heaps.
  *
- *     bench_clock [SCENE...]       these scenes instead of all; a scene stops after 20 s */
+ *     bench_clock [SCENE...]       these scenes instead of all; a scene stops after 20 s
+ *     bench_clock --many [NAME]    what people build first: rows of dominoes, walls, piles, towers */
 #define _POSIX_C_SOURCE 200809L
 
 #include "abut/abut.h"
@@ -19,7 +20,7 @@ static double now(void) { return (double)clock() / CLOCKS_PER_SEC; }
 typedef struct result {
     int bodies;
     long long steps, events;
-    double simulated, seconds, wall;
+    double simulated, seconds, wall, stepped; /* time-stepped, simulated s */
     uint64_t hash;
     bool kept;
 } result;
@@ -50,6 +51,7 @@ static bool run(const abut_context *context, abut_scene *scene, double duration,
             out->events += abut_sim_event_count(sim, (abut_event_kind)i);
         out->wall = wall() - clock_then, out->hash = abut_sim_hash(sim);
         out->seconds = now() - started, out->kept = abut_sim_audit(sim).promises_kept;
+        out->stepped = abut_sim_audit(sim).time_stepped;
     }
     if (status != ABUT_OK) fprintf(stderr, "%s: %s\n", abut_scene_name(scene), error.message);
     abut_sim_free(sim);
@@ -146,6 +148,58 @@ static void bench_stack(void) {
     }
 }
 
+/* Many bodies with friction, as people build them first. */
+static const struct {
+    const char *name;
+    int counts[3]; /* 0: none */
+    double seconds;
+    const char *text;
+} many[] = {
+    {"dominoes",
+     {10, 20, 40},
+     1, /* of 20 cm, 8 cm apart, the first hit by a ball */
+     "for i = 1, n do body { shape = solid.box {0.02, 0.1, 0.2}, position = {0.08 * i, 0, 0.1} } end\n"
+     "body { shape = sphere {0.03}, position = {-0.05, 0, 0.18}, velocity = {1.5, 0, 0} }"},
+    {"wall",
+     {10, 20, 0},
+     1.5, /* of bricks, five in a course, hit by a ball of 8.4 kg */
+     "for k = 0, n / 5 - 1 do for i = 1, 5 do body { shape = solid.box {0.25, 0.12, 0.1},\n"
+     "    position = {0.252 * i + 0.125 * (k % 2), 0, 0.05 + 0.1 * k} } end end\n"
+     "body { shape = sphere {0.1}, density = 2000, position = {0.82, -0.5, 0.25}, velocity = {0, 4, 0} }"},
+    {"pile",
+     {5, 10, 20},
+     1.5, /* of boxes that fall on each other */
+     "for i = 1, n do body { shape = solid.box {0.2, 0.16, 0.12},\n"
+     "    position = {0.05 * math.sin(3 * i), 0.05 * math.cos(5 * i), 0.1 + 0.26 * i},\n"
+     "    rotation = {1, 0.3 * math.sin(i), 0.3 * math.cos(2 * i), 0.2} } end"},
+    {"tower",
+     {10, 20, 0},
+     1.5, /* of boxes, the middle one nudged */
+     "for k = 1, n do body { shape = solid.box {0.2, 0.2, 0.1}, position = {0, 0, 0.1 * k - 0.05},\n"
+     "    velocity = {k == n // 2 and 0.4 or 0, 0, 0} } end"},
+};
+
+static void bench_many(const char *only) {
+    char text[1024];
+    printf("\n| scene | simulated s | s a simulated second | steps | events | stepped in time, s | promises "
+           "kept "
+           "|\n| --- | --- | --- | --- | --- | --- | --- |\n");
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+        for (int k = 0; k < 3; k++) {
+            if (many[i].counts[k] == 0 || (only && strcmp(only, many[i].name) != 0)) continue;
+            snprintf(text, sizeof text,
+                     "world { frame = 1/60 }\nmaterial { restitution = 0.1, friction = 0.4 }\n"
+                     "body { shape = halfspace { normal = {0, 0, 1}, offset = 0 }, fixed = true }\n"
+                     "local n = %d\n%s",
+                     many[i].counts[k], many[i].text);
+            result r = result_of(NULL, text, many[i].seconds);
+            printf("| %s, %d | %.3g | %.3g | %lld | %lld | %.2g | %s |\n", many[i].name, many[i].counts[k],
+                   r.simulated, r.seconds / fmax(r.simulated, 1e-9), r.steps, r.events, r.stepped,
+                   r.kept ? "yes" : "no");
+            fflush(stdout);
+        }
+}
+
 /* By the wall clock: the best of three, taken in turns. */
 static void bench_threads(void) {
     char text[1024];
@@ -165,6 +219,10 @@ static void bench_threads(void) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--many") == 0) {
+        bench_many(argc > 2 ? argv[2] : NULL);
+        return 0;
+    }
     printf("| scene | bodies | steps | events | simulated s | s a simulated second | promises kept |\n");
     printf("| --- | --- | --- | --- | --- | --- | --- |\n");
     for (int i = 1; i < argc; i++) bench_scene(argv[i]);
@@ -172,6 +230,7 @@ int main(int argc, char **argv) {
     bench_folder(ABUT_SCENES);
     bench_heaps();
     bench_stack();
+    bench_many(NULL);
     bench_threads();
     return 0;
 }
