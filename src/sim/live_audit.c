@@ -46,7 +46,10 @@ static double overlap_now(const live *w) {
     return deepest;
 }
 
-/* ---- hinges: errors of their rows, turning ones on the radius of the smallest body */
+static bool is_free(const live *w, int body) { return body >= 0 && w->movable[body + 1]; }
+
+/* ---- hinges: errors of their rows, turning ones on the radius of the smallest body; of two bodies that no
+ * force moves a hinge holds neither, as in the exact clock */
 
 static void audit_hinges(live *w) {
     run_state *s = w->run->state;
@@ -54,7 +57,7 @@ static void audit_hinges(live *w) {
     for (int i = 0; i < w->model->hinge_count; i++) {
         const hinge *h = &w->model->hinges[i].h;
         const hinge_memory *memory = &run_hinges(s)[i];
-        if (memory->broken) continue;
+        if (memory->broken || !(is_free(w, h->a) || is_free(w, h->b))) continue;
         int n =
             hinge_rows(h, &w->motions[h->a], h->b >= 0 ? &w->motions[h->b] : NULL, memory->coordinate, rows);
         for (int k = 0; k < n; k++) {
@@ -65,8 +68,6 @@ static void audit_hinges(live *w) {
 }
 
 /* ---- momentum */
-
-static bool is_free(const live *w, int body) { return body >= 0 && w->movable[body + 1]; }
 
 /* Whether nothing but forces changed the momentum of all bodies together in this step. */
 static bool is_isolated(const live *w) {

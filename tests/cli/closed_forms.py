@@ -121,6 +121,9 @@ def hinges():
     case("hinge that breaks", 'world {duration = 3}\nbody {name = "b", shape = sphere {0.1}, mass = 1}\n'
          'hinge.ball {"b", at = {0, 0, 0}, break_force = 20}\nforce {"b", value = function(t) return {0, 0, -5 * t} end}', "b", 3,
          {"vz": -(G * (3 - t) + 2.5 * (9 - t * t))}, 1e-6)
+    # a kinematic body keeps its velocity whatever it hangs on, and nobody promised to hold it
+    case("kinematic on a hinge", 'world {duration = 1}\nbody {name = "b", shape = sphere {0.1}, kinematic = true, velocity = {1, 0, 0}}\n'
+         'hinge.ball {"b", at = {0, 0, 1}}', "b", 1, {"x": 1, "z": 0}, 1e-12, 1e-12)
     # a pin with a spring of 5 N m that breaks at 20 N: I th" = -m g sin th - 5 (th - pi/2), m = L = 1; it carries w^2 + g cos th along and
     # th" + g sin th across.  What the spring holds then is lost (the run is strict: its energy must add up)
     inertia = 1 + 0.4 * 0.01
