@@ -197,7 +197,7 @@ static int solid_mesh(lua_State *L) {
         abut_solid_free(&scene->context, solid);
         solid = scaled;
     }
-    if (status == ABUT_INVALID && !error.line) /* the file is read, but no solid */
+    if ((status == ABUT_INVALID || status == ABUT_IO) && !error.line) /* no file to be read, or no solid */
         return scene_raise(L, "file", "solid.mesh: %s: %s", file, error.message);
     return return_solid(L, t.what, status, solid, &error);
 }

@@ -125,6 +125,7 @@ static void mistakes_get_place_and_remedy(void **state) {
     refused("world { gravity = {0, 0, '1'} }", 1, "entry 3", "not a string");
     refused("body { shape = sphere {1} }\nspring { 'body1', at_b = {0, 0, 2} }", 2, "stiffness", "N/m");
     refused("every(1e-9, print)", 1, "every", "short");
+    refused("solid.mesh { '.' }", 1, "solid.mesh: .: ", "not a regular file");
     refused("pair('a')", 1, "two names and a table", "pair(\"rubber\", \"ice\"");
     refused("body { shape = sphere {1},\n group = {} }", 2, "group", "a word or a number, not a table");
     refused("body { shape = sphere {1} }\nspring { 'body1', 'body1', stiffness = 1 }", 2, "body1", "itself");
