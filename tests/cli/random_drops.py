@@ -81,7 +81,7 @@ def drop(first, count, bodies):
 
 if numbers:
     sys.exit(drop(*(numbers + [0, 60, 1][len(numbers):])) > 0)
-# The modes of friction hold for the directions of the steps that follow (142, 198, 85), and a step that failed leaves none of
+# The modes of friction hold for the directions of the steps that follow (198, 85), and a step that failed leaves none of
 # its directions behind (216).
-turning = [drop(142, 1, 2), drop(198, 1, 2), drop(216, 1, 2), drop(85, 1, 3)]
+turning = [drop(198, 1, 2), drop(216, 1, 2), drop(85, 1, 3)]
 sys.exit(drop(0, 60, 1) + drop(0, 20, 2) + sum(turning) > 0)
