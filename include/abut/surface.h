@@ -231,6 +231,10 @@ typedef struct abut_closest {
  * extraordinary Loop patches and quadrics by Newton's method from several starts. */
 ABUT_API abut_closest abut_surface_closest(const abut_surface *surface, const abut_surface_tree *tree,
                                            abut_vec3 x);
+/* The same by descent from a place, over borders of patches: the nearest of all where the descent leads to
+ * it, as from the answer for a point close by. */
+ABUT_API abut_closest abut_surface_closest_from(const abut_surface *surface, abut_surface_point from,
+                                                abut_vec3 x);
 /* The point furthest in a direction. */
 ABUT_API abut_closest abut_surface_support(const abut_surface *surface, const abut_surface_tree *tree,
                                            abut_vec3 direction);

@@ -16,13 +16,14 @@ int32_t collider_surface_patch(const collider *c, vec3 x) {
     return (int32_t)abut_surface_closest(c->shape.surface, c->tree, x).place.patch;
 }
 
-bool collider_surface_nearest(const collider *c, vec3 x, vec3 *on, vec3 *normal, double *distance) {
-    abut_closest near = abut_surface_closest(c->shape.surface, c->tree, x);
+/* The answer for x with the closest point of the surface. */
+static bool answer(const collider *c, vec3 x, const abut_closest *near, vec3 *on, vec3 *normal,
+                   double *distance) {
     abut_partials p;
-    vec3 v = vec3_sub(x, near.point);
+    vec3 v = vec3_sub(x, near->point);
     double d = vec3_length(v);
-    *on = near.point, *normal = vec3_zero();
-    if (abut_surface_evaluate(c->shape.surface, near.place.patch, near.place.u, near.place.v, 1, &p))
+    *on = near->point, *normal = vec3_zero();
+    if (abut_surface_evaluate(c->shape.surface, near->place.patch, near->place.u, near->place.v, 1, &p))
         *normal = abut_partials_normal(&p);
     double along = vec3_dot(*normal, v);
     if (vec3_length2(*normal) > 0 && (fabs(along) > 0.98 * d || d == 0))
@@ -30,6 +31,35 @@ bool collider_surface_nearest(const collider *c, vec3 x, vec3 *on, vec3 *normal,
     else
         *normal = vec3_unit(v), *distance = d;
     return vec3_length2(*normal) > 0;
+}
+
+bool collider_surface_nearest(const collider *c, vec3 x, vec3 *on, vec3 *normal, double *distance) {
+    abut_closest near = abut_surface_closest(c->shape.surface, c->tree, x);
+    return answer(c, x, &near, on, normal, distance);
+}
+
+/* The same for one point after the other: all but the first by descent from the place of the last one, which
+ * takes some evaluations where a search takes hundreds. */
+typedef struct trail {
+    const collider *c;
+    abut_surface_point place;
+    bool known;
+} trail;
+
+static bool follow(trail *t, vec3 x, vec3 *on, vec3 *normal, double *distance) {
+    abut_closest near = t->known ? abut_surface_closest_from(t->c->shape.surface, t->place, x)
+                                 : abut_surface_closest(t->c->shape.surface, t->c->tree, x);
+    t->place = near.place, t->known = true;
+    return answer(t->c, x, &near, on, normal, distance);
+}
+
+/* As cast_point, along a trail where the collider is a surface. */
+static bool cast_along(trail *t, pose p, vec3 world, cast_hit *out) {
+    if (t->c->kind != COLLIDER_SURFACE) return cast_point(t->c, p, world, INFINITY, out);
+    vec3 on, normal;
+    if (!follow(t, pose_unpoint(p, world), &on, &normal, &out->t)) return false;
+    out->point = pose_point(p, on), out->normal = pose_vector(p, normal);
+    return true;
 }
 
 typedef struct search {
@@ -68,10 +98,11 @@ static void collide_round(const search *q) {
     /* along the axis to the foot of the nearest point, and again; the steps shrink by a factor, so that every
      * third one can go to the end of their series (Aitken) */
     double steps[2] = {0, 0};
+    trail along = {.c = q->a};
     for (int k = 0; k < TO_AND_FRO; k++) {
         double distance, last = t;
         vec3 x = pose_unpoint(q->pa, vec3_axpy(q->pb.position, t, axis));
-        if (!collider_surface_nearest(q->a, x, &on, &n, &distance)) return;
+        if (!follow(&along, x, &on, &n, &distance)) return;
         vec3 foot = vec3_sub(pose_point(q->pa, on), q->pb.position);
         t = fmin(half, fmax(-half, vec3_dot(foot, axis)));
         if (fabs(t - last) < 1e-10 * half) break;
@@ -122,15 +153,16 @@ static void collide_solid(const search *q) {
  * step against its normal and back to the surface, with shorter steps when that does not help. */
 static void collide_nearest(const search *q) {
     cast_hit hit, next;
+    trail mine = {.c = q->a}, other = {.c = q->b};
     vec3 on, n, x = pose_unpoint(q->pa, pose_point(q->pb, box_center(q->b->bounds)));
     double distance, step = 0.2 * q->a->core;
-    if (!collider_surface_nearest(q->a, x, &on, &n, &distance)) return;
-    if (!cast_point(q->b, q->pb, pose_point(q->pa, on), INFINITY, &hit)) return;
+    if (!follow(&mine, x, &on, &n, &distance)) return;
+    if (!cast_along(&other, q->pb, pose_point(q->pa, on), &hit)) return;
     for (int k = 0; k < TO_AND_FRO; k++) {
         vec3 y, down = vec3_neg(pose_unvector(q->pa, hit.normal));
         x = vec3_axpy(on, fmax(hit.t, 0) + step, down);
-        if (!collider_surface_nearest(q->a, x, &y, &n, &distance)) break;
-        if (cast_point(q->b, q->pb, pose_point(q->pa, y), INFINITY, &next) && next.t < hit.t)
+        if (!follow(&mine, x, &y, &n, &distance)) break;
+        if (cast_along(&other, q->pb, pose_point(q->pa, y), &next) && next.t < hit.t)
             hit = next, on = y;
         else
             step /= 2;

@@ -7,7 +7,8 @@
  * point in direction d is where c . d is largest. */
 #include "surface/surface.h"
 
-enum { NEWTON_STEPS = 40, DEEPEST_PART = 3 };
+enum { NEWTON_STEPS = 40, DEEPEST_PART = 3, MOST_CROSSINGS = 16 };
+#define ON_BORDER 1e-9 /* in parameters: descents end there */
 
 typedef struct search {
     const abut_surface *s;
@@ -214,6 +215,19 @@ static abut_closest run(const abut_surface *s, const abut_surface_tree *t, vec3 
 
 abut_closest abut_surface_closest(const abut_surface *s, const abut_surface_tree *tree, abut_vec3 x) {
     return run(s, tree, x, false);
+}
+
+/* On a border the patch across it may lead on. */
+abut_closest abut_surface_closest_from(const abut_surface *s, abut_surface_point from, abut_vec3 x) {
+    search q = {.s = s, .x = x, .best = INFINITY, .place = from};
+    for (int crossings = 0; crossings < MOST_CROSSINGS; crossings++) {
+        double before = q.best, jacobian[4];
+        int edge;
+        descend(&q, from.patch, from.u, from.v);
+        if (!(q.best < before) || abut_surface_outside(s, q.place, &edge) < -ON_BORDER) break;
+        if (!abut_surface_cross(s, q.place, edge, &from, jacobian)) break;
+    }
+    return (abut_closest){q.place, q.point, q.best, q.evaluations};
 }
 
 abut_closest abut_surface_support(const abut_surface *s, const abut_surface_tree *tree,

@@ -180,6 +180,18 @@ static void test_closest(void **state) {
         assert_true(near(abut_surface_closest(s, tree, x).distance, fabs(vec3_length(x) - 1), 1e-12));
         assert_true(near(abut_surface_support(s, tree, d).distance, 1, 1e-12));
     }
+    /* once round it, over edges and corners of its charts, each time from the place before */
+    const vec3 ways[][2] = {{{1, 0, 0}, {0, 1, 0}}, {{1, 0, 0}, {0, 1, 1}}, {{1, 1, 1}, {1, -1, 0}}};
+    for (int k = 0; k < COUNT_OF(ways); k++) {
+        vec3 a = vec3_unit(ways[k][0]), b = vec3_unit(ways[k][1]);
+        abut_closest at = abut_surface_closest(s, tree, vec3_scale(a, 1.5));
+        for (int i = 1; i <= 100; i++) {
+            double angle = 6.283185307179586 * i / 100;
+            vec3 x = vec3_axpy(vec3_scale(a, 1.5 * cos(angle)), 1.5 * sin(angle), b);
+            at = abut_surface_closest_from(s, at.place, x);
+            assert_true(near(at.distance, 0.5, 1e-12));
+        }
+    }
     abut_surface_tree_free(NULL, tree);
     abut_surface_free(NULL, s);
     for (int kind = ABUT_PATCH_PLANE; kind <= ABUT_PATCH_TORUS; kind++) {
