@@ -2,7 +2,6 @@
 #include "dynamics/cones.h"
 
 #include "dynamics/islands.h"
-
 #include "dynamics/modes.h"
 
 enum { LIFTS = 15, FIRST_LIFTS = 2, STEP_LIFTS = 8 };

@@ -12,13 +12,12 @@
 #define IMPACT_TOLERANCE 1e-11 /* of the complementarity problems, relative */
 /* A push without jam moves points about as fast as itself: ten times that is another thing. */
 #define FAR_MORE 10
+/* A point rests in an impact whose fastest approach is a million times its own. */
+#define RESTING 1e-6
 
 impact_config impact_default_config(void) { return (impact_config){.rest_speed = 0}; }
 
 /* What all rounds share. */
-/* A point rests in an impact whose fastest approach is a million times its own. */
-#define RESTING 1e-6
-
 typedef struct strike {
     group *g;
     const impact_config *config;
