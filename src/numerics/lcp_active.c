@@ -331,6 +331,7 @@ static double residual_of(const lcp_active *s, double *attainable) {
     double worst = 0, size = 0;
     for (int m = 0; m < s->size; m++) {
         int i = s->member[m];
+        if (!isfinite(s->w[i]) || !isfinite(s->z[i])) return *attainable = 0, (double)INFINITY;
         double w = s->w[i], room = s->diagonal[i] * (w > 0 ? s->z[i] - s->lo[i] : s->hi[i] - s->z[i]),
                by = fabs(w) < room ? fabs(w) : room;
         worst = by > worst ? by : worst, size = s->size_of_row[i] > size ? s->size_of_row[i] : size;

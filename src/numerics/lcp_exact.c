@@ -33,12 +33,14 @@ typedef struct exact {
     bool stale; /* v is not that of y */
 } exact;
 
-/* abut_lcp_validate's residual of y cut to its bounds, which are met already but for the last refinement. */
+/* abut_lcp_validate's residual of y cut to its bounds, which are met already but for the last refinement.
+ * What is not finite is no answer: comparisons with it are all false, and it would pass as a perfect one. */
 static double residual_of(exact *e, double *attainable) {
     const lcp_system *s = &e->p.system;
     double worst = 0, size = 0;
     for (int k = 0; k < s->size; k++) {
         double a = s->diagonal[k] > 0 ? s->diagonal[k] : 1, v = e->p.v[k];
+        if (!isfinite(v) || !isfinite(e->p.y[k])) return *attainable = 0, (double)INFINITY;
         double violation = v > 0 ? fmin(v, a * (e->p.y[k] - s->lo[k])) : fmin(-v, a * (s->hi[k] - e->p.y[k]));
         worst = fmax(worst, violation * s->weight[k]);
         size = fmax(size, e->p.size_of_row[k] * s->weight[k]);

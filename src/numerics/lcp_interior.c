@@ -94,8 +94,15 @@ static double longest(const path *a) {
     return alpha;
 }
 
-/* One predictor and corrector. */
-static void advance(path *a) {
+static bool is_finite(const path *a) {
+    double sum = 0; /* of zeros, or NAN */
+    for (int k = 0; k < a->size; k++) sum += 0 * a->p->step[k] + 0 * a->dx[k] + 0 * a->du[k];
+    return sum == 0;
+}
+
+/* One predictor and corrector.  False, and nothing has moved, where the step is not finite: next to a bound
+ * x / s overflows. */
+static bool advance(path *a) {
     lcp_pivoting *p = a->p;
     size_t bytes = (size_t)a->size * sizeof(double);
     memset(a->e, 0, bytes), memset(a->g, 0, bytes), memset(a->dx, 0, bytes), memset(a->du, 0, bytes);
@@ -105,6 +112,7 @@ static void advance(path *a) {
     double left = mu > 0 ? mean_gap(a, longest(a)) / mu : 0, sigma = left * left * left;
     for (int k = 0; k < a->size; k++) a->e[k] = p->step[k] * a->dx[k], a->g[k] = -p->step[k] * a->du[k];
     newton(a, sigma * mu);
+    if (!is_finite(a)) return false;
     double alpha = longest(a);
     if (alpha < 1) alpha *= 0.995;
     for (int k = 0; k < a->size; k++) {
@@ -114,6 +122,7 @@ static void advance(path *a) {
         if (a->u[k] > 0 && !(p->y[k] < a->s->hi[k])) p->y[k] = nextafter(a->s->hi[k], -(double)INFINITY);
     }
     lcp_apply(a->s, p->y, p->v, p->size_of_row);
+    return true;
 }
 
 /* Is the gradient balanced by the multipliers, and is mu small? */
@@ -147,7 +156,8 @@ void lcp_interior_run(lcp_pivoting *p, int call) {
     for (size_t k = 0; k < n; k++) unit = fmin(unit, 1 / p->system.weight[k]);
     start(&a, size);
     lcp_apply(&p->system, p->y, p->v, p->size_of_row);
-    for (int round = 0; round < MOST_ROUNDS && !is_close(&a, tolerance * unit * unit); round++) advance(&a);
+    for (int round = 0; round < MOST_ROUNDS && !is_close(&a, tolerance * unit * unit) && advance(&a);)
+        round++;
     for (size_t k = 0; k < n; k++) {
         if (a.x[k] > 0 && p->y[k] - p->system.lo[k] < a.x[k]) p->state[k] = ABUT_LCP_AT_LOWER;
         if (a.u[k] > 0 && p->system.hi[k] - p->y[k] < a.u[k]) p->state[k] = ABUT_LCP_AT_UPPER;

@@ -141,6 +141,7 @@ static double evaluate(lcp_kept *t, double *attainable) {
     if (64 * LCP_ROUNDING * size > LIMIT_CAREFUL) lcp_apply_doubled(s, t->y, t->v);
     for (int k = 0; k < s->size; k++) {
         double a = s->diagonal[k] > 0 ? s->diagonal[k] : 1, v = t->v[k];
+        if (!isfinite(v) || !isfinite(t->y[k])) return *attainable = 0, (double)INFINITY;
         double room = a * (v > 0 ? t->y[k] - s->lo[k] : s->hi[k] - t->y[k]),
                by = fabs(v) < room ? fabs(v) : room;
         worst = by * s->weight[k] > worst ? by * s->weight[k] : worst;

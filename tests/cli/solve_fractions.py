@@ -143,8 +143,26 @@ def check(command, folder, name, a, b, lo, hi):
     return [f"{name}: {w}" for w in wrong]
 
 
+def check_file(abut, path):
+    """A problem too large for all its active sets: the answers must hold themselves, w = A z + b in fractions."""
+    problem, wrong = json.loads(path.read_text()), []
+    b = [F(x) for x in problem["b"]]
+    for solver in ("exact", "lemke"):
+        done = subprocess.run([abut, "solve", path, "--solver", solver, "--json"], capture_output=True, text=True)
+        answer = json.loads(done.stdout)
+        z = [F(x) for x in answer["z"]]
+        w = [x + sum(F(a) * y for a, y in zip(row, z)) for row, x in zip(problem["A"], b)]
+        size = max(map(abs, b))
+        off = max(max(-min(w), -min(z), max(min(x, y) for x, y in zip(z, w))), F(0))
+        if answer["status"] != "solved" or off > size / 10**9:
+            wrong.append(f"{path.name} by {solver}: {answer['status']}, off by {float(off / size):g}")
+    return wrong
+
+
 def main():
     wrong, count = [], 0
+    # 39 points of pins in holes that are a little too large: the interior path runs into bounds until x / s overflows
+    wrong += check_file(sys.argv[1], pathlib.Path(__file__).parent / "loose_pins.json")
     with tempfile.TemporaryDirectory() as folder:
         for problem in problems():
             wrong += check(sys.argv[1], pathlib.Path(folder), *problem)
