@@ -471,6 +471,8 @@ int live_mark_of(const live *w, const live_contact *c); /* of LIVE_PRESSES .. */
 abut_status live_emit(live *w, abut_event e, abut_error *error);
 /* The feature of the body a, or b, at the point `on` of it, from its centre of mass. */
 abut_entity live_entity(const live *w, const live_contact *c, int side, vec3 on);
+/* Those of an event, at a point of the contact. */
+void live_name_features(const live *w, const live_contact *c, const live_point *at, abut_event *e);
 void live_balance(live *w);
 int live_contacts(abut_sim *run, const abut_contact **contacts);
 void live_audit_contacts(live *w);

@@ -93,8 +93,7 @@ static abut_status tell(live *w, const live_contact *c, int64_t n, abut_event_ki
                     .normal = t.normal,
                     .impulse = t.impulse,
                     .count = 1};
-    if (t.at) e.entity[0] = live_entity(w, t.contact, 0, t.at->on_a);
-    if (t.at) e.entity[1] = live_entity(w, t.contact, 1, t.at->on_b);
+    if (t.at) live_name_features(w, t.contact, t.at, &e);
     return live_emit(w, e, error);
 }
 

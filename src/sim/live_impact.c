@@ -109,13 +109,13 @@ static void note_impact(live *w, const live_blow *b, vec3 at) {
     abut_event e = {.time = last ? fmax(time, last->time) : time,
                     .kind = ABUT_EVENT_IMPACT,
                     .body = {c->a, c->b},
-                    .entity = {live_entity(w, c, 0, nearest->on_a), live_entity(w, c, 1, nearest->on_b)},
                     .point = at,
                     .normal = c->normal,
                     .impulse = b->impulse,
                     .energy_before = b->energy[0],
                     .energy_after = b->energy[1],
                     .count = 1};
+    live_name_features(w, c, nearest, &e);
     abut_event *old = find_impact(w, &e);
     if (old) {
         old->impulse = vec3_add(old->impulse, e.impulse);
