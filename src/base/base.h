@@ -57,7 +57,7 @@ typedef ARRAY(double) double_array;
 bool array_reserve_(const abut_context *context, void **data, int64_t *capacity, int64_t need, size_t size);
 
 /* Arena.  arena_alloc is aligned to 16 and cleared; NULL when memory is out.  A mark releases all that was
- * allocated after it; the blocks stay for reuse, so a warmed-up step allocates nothing. */
+ * allocated after it; the room stays for reuse, so a warmed-up step allocates nothing. */
 typedef struct arena_block arena_block;
 typedef struct arena {
     const abut_context *context;
@@ -79,6 +79,8 @@ void arena_free(arena *a);
 typedef int sort_compare(const void *user, const void *a, const void *b);
 bool sort_stable(const abut_context *context, void *items, size_t count, size_t size, sort_compare *compare,
                  const void *user);
+/* Numbers in ascending order, in place. */
+void sort_ints(int *items, int64_t count);
 
 /* 64-bit hash of bytes, the same on every machine of one endianness; hash64_mix scrambles one word. */
 uint64_t hash64(const void *bytes, size_t size, uint64_t seed);

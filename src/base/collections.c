@@ -27,6 +27,29 @@ bool sort_stable(const abut_context *context, void *items, size_t count, size_t 
     return true;
 }
 
+/* The largest of a node and its two branches goes up, from `node` down (a binary heap in items[0 ..
+ * count-1]).
+ */
+static void sift_down(int *items, int64_t node, int64_t count) {
+    int item = items[node];
+    for (int64_t child; (child = 2 * node + 1) < count; node = child) {
+        if (child + 1 < count && items[child + 1] > items[child]) child++;
+        if (items[child] <= item) break;
+        items[node] = items[child];
+    }
+    items[node] = item;
+}
+
+/* Heap sort (Williams 1964). */
+void sort_ints(int *items, int64_t count) {
+    for (int64_t i = count / 2 - 1; i >= 0; i--) sift_down(items, i, count);
+    for (int64_t end = count - 1; end > 0; end--) {
+        int largest = items[0];
+        items[0] = items[end], items[end] = largest;
+        sift_down(items, 0, end);
+    }
+}
+
 /* Finaliser of splitmix64 (Steele, Lea and Flood 2014). */
 uint64_t hash64_mix(uint64_t x) {
     x ^= x >> 30, x *= 0xbf58476d1ce4e5b9u;

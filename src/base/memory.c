@@ -3,7 +3,9 @@
  *   arena    first -> [ header | bytes ........ ] -> [ header | bytes ..... ] -> NULL
  *                                                      ^ current, used
  *
- * Blocks behind `current` are empty and wait for reuse, so restore never frees.
+ * Blocks behind `current` are empty and wait for reuse.  Where none is in use, several of them become one of
+ * their sizes together: a sequence of allocations that fitted once fits again, in whatever order they
+ * come, and the number of blocks ever asked for grows with the logarithm of the most bytes in use.
  */
 #define _DEFAULT_SOURCE /* madvise */
 #include "base/base.h"
@@ -112,16 +114,34 @@ static char *block_bytes(arena_block *block) { return (char *)block + sizeof(are
 
 void arena_init(arena *a, const abut_context *context) { *a = (arena){.context = context}; }
 
+static arena_block *new_block(arena *a, size_t capacity) {
+    arena_block *block = mem_alloc(a->context, 1, sizeof(arena_block) + capacity);
+    if (block) *block = (arena_block){.capacity = capacity};
+    return block;
+}
+
+/* One block instead of several, none of which is in use. */
+static bool join_blocks(arena *a) {
+    size_t bytes = 0;
+    for (const arena_block *block = a->first; block; block = block->next) bytes += block->capacity;
+    arena_block *joined = new_block(a, bytes);
+    if (!joined) return false;
+    arena_free(a);
+    a->first = joined;
+    return true;
+}
+
 /* The next block that holds `bytes`: a waiting one if it is large enough, otherwise a new one put in front of
  * it. */
 static bool arena_next_block(arena *a, size_t bytes) {
+    if (!a->current && a->first && a->first->next && !join_blocks(a)) return false;
     arena_block *waiting = a->current ? a->current->next : a->first;
     if (!waiting || waiting->capacity < bytes) {
         size_t capacity = a->current ? 2 * a->current->capacity : ARENA_FIRST_BLOCK;
         if (capacity < bytes) capacity = bytes;
-        arena_block *block = mem_alloc(a->context, 1, sizeof(arena_block) + capacity);
+        arena_block *block = new_block(a, capacity);
         if (!block) return false;
-        *block = (arena_block){.next = waiting, .capacity = capacity};
+        block->next = waiting;
         if (a->current)
             a->current->next = block;
         else

@@ -47,6 +47,7 @@ typedef struct lcp_order {
     int *order, *place;
     int *factor_start; /* columns of L for all rows free: size + 1 entries */
     int *tree;         /* their elimination tree: the parent of a row, or -1 */
+    int_array members; /* room of the elimination */
     uint64_t version;  /* counts the patterns seen */
 } lcp_order;
 

@@ -254,6 +254,8 @@ static double *reserve(abut_lcp_solver *solver, int size) {
     size_t n = (size_t)size, parts = n * sizeof(double) + (4 * n + 2) * sizeof(int) + n * sizeof(bool),
            need = lcp_active_room(size) * sizeof(double) + parts;
     if (solver->room_bytes < need) {
+        if (need < solver->room_bytes + solver->room_bytes / 2) /* sizes that grow by a row a time */
+            need = solver->room_bytes + solver->room_bytes / 2;
         mem_free(solver->context, solver->room, solver->room_bytes, 1);
         solver->room = mem_alloc(solver->context, need, 1);
         solver->room_bytes = solver->room ? need : 0;

@@ -18,7 +18,7 @@ typedef struct graph {
     int *first, *length, *elements; /* of the nodes */
     int *adjacency;
     int *element_first, *element_end;
-    int_array members;
+    int_array *members; /* kept by the order for the next pattern */
     int *degree;
     int *mark, *outside; /* stamp of the current pivot; |Le \ Lp| of an element */
     uint8_t *alive;      /* of nodes; an element is alive until absorbed */
@@ -58,7 +58,7 @@ static int group_rows(arena *scratch, const lcp_rows *rows, int *group) {
 static bool build(arena *scratch, const lcp_rows *rows, const int *group, int nodes, graph *g) {
     int n = rows->size;
     size_t m = (size_t)nodes;
-    *g = (graph){.nodes = nodes};
+    g->nodes = nodes;
     int **lists[] = {&g->weight,      &g->first,  &g->length, &g->elements, &g->element_first,
                      &g->element_end, &g->degree, &g->mark,   &g->outside};
     for (int i = 0; i < COUNT_OF(lists); i++)
@@ -87,21 +87,21 @@ static bool build(arena *scratch, const lcp_rows *rows, const int *group, int no
 
 /* Lp: all nodes that the pivot reaches, over its nodes and its elements; these are absorbed. */
 static bool make_element(const abut_context *context, graph *g, int p, int stamp) {
-    g->element_first[p] = (int)g->members.count;
+    g->element_first[p] = (int)g->members->count;
     g->mark[p] = stamp;
     for (int t = 0; t < g->length[p]; t++) {
         int x = g->adjacency[g->first[p] + t];
         bool is_element = t < g->elements[p];
         int from = is_element ? g->element_first[x] : 0, to = is_element ? g->element_end[x] : 1;
         for (int k = from; k < to; k++) {
-            int node = is_element ? g->members.data[k] : x;
+            int node = is_element ? g->members->data[k] : x;
             if (!g->alive[node] || g->mark[node] == stamp) continue;
             g->mark[node] = stamp;
-            if (!array_push(context, &g->members, node)) return false;
+            if (!array_push(context, g->members, node)) return false;
         }
         if (is_element) g->element_alive[x] = 0;
     }
-    g->element_end[p] = (int)g->members.count;
+    g->element_end[p] = (int)g->members->count;
     g->alive[p] = 0, g->element_alive[p] = 1;
     return true;
 }
@@ -109,14 +109,14 @@ static bool make_element(const abut_context *context, graph *g, int p, int stamp
 /* outside[e] = |Le \ Lp| for every element beside the new one. */
 static void count_outside(graph *g, int p, int *seen, int stamp) {
     for (int k = g->element_first[p]; k < g->element_end[p]; k++) {
-        int i = g->members.data[k];
+        int i = g->members->data[k];
         for (int t = 0; t < g->elements[i]; t++) {
             int e = g->adjacency[g->first[i] + t];
             if (!g->element_alive[e]) continue;
             if (seen[e] != stamp) {
                 seen[e] = stamp, g->outside[e] = 0;
                 for (int m = g->element_first[e]; m < g->element_end[e]; m++)
-                    if (g->alive[g->members.data[m]]) g->outside[e] += g->weight[g->members.data[m]];
+                    if (g->alive[g->members->data[m]]) g->outside[e] += g->weight[g->members->data[m]];
             }
             g->outside[e] -= g->weight[i];
         }
@@ -126,9 +126,9 @@ static void count_outside(graph *g, int p, int *seen, int stamp) {
 /* The lists and degrees of the members of the new element. */
 static void update_members(graph *g, int p, int stamp) {
     int size = 0;
-    for (int k = g->element_first[p]; k < g->element_end[p]; k++) size += g->weight[g->members.data[k]];
+    for (int k = g->element_first[p]; k < g->element_end[p]; k++) size += g->weight[g->members->data[k]];
     for (int k = g->element_first[p]; k < g->element_end[p]; k++) {
-        int i = g->members.data[k], kept = 0, degree = size - g->weight[i];
+        int i = g->members->data[k], kept = 0, degree = size - g->weight[i];
         int *list = g->adjacency + g->first[i];
         for (int t = 0; t < g->elements[i]; t++)
             if (g->element_alive[list[t]] && g->outside[list[t]] > 0)
@@ -191,19 +191,30 @@ void lcp_order_free(const abut_context *context, lcp_order *o) {
     mem_free(context, o->place, (size_t)o->capacity_rows, sizeof(int));
     mem_free(context, o->factor_start, (size_t)o->capacity_rows, sizeof(int));
     mem_free(context, o->tree, (size_t)o->capacity_rows, sizeof(int));
+    array_free(context, &o->members);
     *o = (lcp_order){0};
+}
+
+/* What is outgrown becomes larger by half or more, so that patterns that come and go soon find their room. */
+static int grown(int capacity, int need) {
+    if (need <= capacity) return capacity;
+    return need > capacity + capacity / 2 ? need : capacity + capacity / 2;
 }
 
 static bool reserve(const abut_context *context, lcp_order *o, int rows, int entries) {
     if (o->capacity_rows >= rows + 1 && o->capacity_entries >= entries && o->start) return true;
+    int most_rows = grown(o->capacity_rows, rows + 1), most_entries = grown(o->capacity_entries, entries);
+    int_array members = o->members; /* stays */
+    o->members = (int_array){0};
     lcp_order_free(context, o);
-    o->capacity_rows = rows + 1, o->capacity_entries = entries;
-    o->start = mem_alloc(context, (size_t)rows + 1, sizeof(int));
-    o->column = mem_alloc(context, (size_t)entries, sizeof(int));
-    o->order = mem_alloc(context, (size_t)rows + 1, sizeof(int));
-    o->place = mem_alloc(context, (size_t)rows + 1, sizeof(int));
-    o->factor_start = mem_alloc(context, (size_t)rows + 1, sizeof(int));
-    o->tree = mem_alloc(context, (size_t)rows + 1, sizeof(int));
+    o->members = members;
+    o->capacity_rows = most_rows, o->capacity_entries = most_entries;
+    o->start = mem_alloc(context, (size_t)most_rows, sizeof(int));
+    o->column = mem_alloc(context, (size_t)most_entries, sizeof(int));
+    o->order = mem_alloc(context, (size_t)most_rows, sizeof(int));
+    o->place = mem_alloc(context, (size_t)most_rows, sizeof(int));
+    o->factor_start = mem_alloc(context, (size_t)most_rows, sizeof(int));
+    o->tree = mem_alloc(context, (size_t)most_rows, sizeof(int));
     if (o->start && o->column && o->order && o->place && o->factor_start && o->tree) return true;
     lcp_order_free(context, o);
     return false;
@@ -216,8 +227,8 @@ bool lcp_order_update(const abut_context *context, arena *scratch, lcp_order *o,
     arena_mark mark = arena_save(scratch);
     int *group = arena_alloc(scratch, (size_t)n, sizeof *group);
     int nodes = group ? group_rows(scratch, rows, group) : -1;
-    graph g = {0};
     int *sequence = nodes < 0 ? NULL : arena_alloc(scratch, (size_t)nodes, sizeof *sequence);
+    graph g = {.members = &o->members};
     bool fine = sequence && reserve(context, o, n, entries) && build(scratch, rows, group, nodes, &g) &&
                 eliminate(context, scratch, &g, sequence);
     if (fine) {
@@ -231,7 +242,7 @@ bool lcp_order_update(const abut_context *context, arena *scratch, lcp_order *o,
         memcpy(o->column, rows->column, (size_t)entries * sizeof(int));
         fine = count_columns(scratch, o, rows);
     }
-    array_free(context, &g.members);
+    o->members.count = 0;
     if (!fine) lcp_order_free(context, o);
     o->version = version; /* also when it was freed on the way */
     arena_restore(scratch, mark);

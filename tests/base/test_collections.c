@@ -40,6 +40,20 @@ static void test_sort_is_stable(void **unused) {
     }
 }
 
+static void test_sort_ints(void **unused) {
+    (void)unused;
+    uint64_t seed = 1;
+    for (int count = 0; count < 200; count++) {
+        int items[200], range = count % 2 ? 10 : 1000000;
+        int64_t sum = 0, after = 0;
+        for (int i = 0; i < count; i++) sum += items[i] = support_int(&seed, -range, range);
+        sort_ints(items, count);
+        for (int i = 0; i < count; i++) after += items[i];
+        for (int i = 1; i < count; i++) assert_true(items[i - 1] <= items[i]);
+        assert_int_equal(after, sum);
+    }
+}
+
 static abut_status sort_some(const abut_context *context, void *unused) {
     (void)unused;
     record items[20] = {{.key = 3}, {.key = 1}};
@@ -195,10 +209,9 @@ static void test_random(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sort_is_stable), cmocka_unit_test(test_map),
-        cmocka_unit_test(test_map_reserve),    cmocka_unit_test(test_heap),
-        cmocka_unit_test(test_hash),           cmocka_unit_test(test_random),
-        cmocka_unit_test(test_failing),
+        cmocka_unit_test(test_sort_is_stable), cmocka_unit_test(test_sort_ints), cmocka_unit_test(test_map),
+        cmocka_unit_test(test_map_reserve),    cmocka_unit_test(test_heap),      cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_random),         cmocka_unit_test(test_failing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,25 @@ static void test_arena(void **unused) {
     support_assert_freed(&memory);
 }
 
+/* What is used grows by a little each time, after a small piece: room is asked for as often as it doubles,
+ * not each time.  2^20 is 16 times the first block. */
+static void test_arena_grows(void **unused) {
+    (void)unused;
+    support_memory memory = {0};
+    abut_context context = support_context(&memory);
+    arena a;
+    arena_init(&a, &context);
+    for (size_t size = 1000; size < 1 << 20; size += 1000) {
+        arena_mark mark = arena_save(&a);
+        assert_non_null(arena_alloc(&a, 10, 1));
+        assert_non_null(arena_alloc(&a, size, 1));
+        arena_restore(&a, mark);
+    }
+    if (memory.requests > 2 * 4 + 1) fail_msg("%lld blocks", (long long)memory.requests);
+    arena_free(&a);
+    support_assert_freed(&memory);
+}
+
 static abut_status fill_arena(const abut_context *context, void *unused) {
     (void)unused;
     arena a;
@@ -186,6 +205,7 @@ int main(void) {
         cmocka_unit_test(test_allocate_only),
         cmocka_unit_test(test_array),
         cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_arena_grows),
         cmocka_unit_test(test_arena_failing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
