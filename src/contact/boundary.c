@@ -5,6 +5,8 @@
 
 typedef ARRAY(box) box_array;
 
+#define PARALLEL 1e-3 /* sine of the angle: of edges that cross at less, the ends stand for all of them */
+
 /* Vertices that can touch something convex: all of them but those of reflex edges only. */
 static bool stands_out(const abut_solid *s, int32_t vertex) {
     int32_t first = solid_vertices(s)[vertex].coedge, c = first;
@@ -253,6 +255,19 @@ static bool separates(const search *q, const boundary_wedge *a, const boundary_w
     return true;
 }
 
+/* Whether an edge that passes below another one, g, is in the solid there: the middle of what lies behind
+ * both faces at g.  (The nearest point itself need not be: the faces may lean by the angle.) */
+static bool passes_inside(const boundary *b, const boundary_wedge *g, vec3 p, vec3 e) {
+    double from = 0, to = 1;
+    for (int k = 0; k < 2; k++) {
+        vec3 n = vec3_cross(k ? vec3_neg(g->e) : g->e, g->in[k]); /* outward, of the length of g */
+        double off = vec3_dot(n, vec3_sub(p, g->p)), rate = vec3_dot(n, e);
+        if (rate > 0) to = fmin(to, -off / rate);
+        if (rate < 0) from = fmax(from, -off / rate);
+    }
+    return from < to && contains(b, vec3_axpy(p, (from + to) / 2, e));
+}
+
 static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
     search *q = user;
     const boundary_wedge *wa = &q->a.b->wedges[edge_a], *b = &q->b.b->wedges[edge_b];
@@ -267,14 +282,18 @@ static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
     double s = vec3_triple(n, d, b->e), t = vec3_triple(n, d, a.e);
     if (!(s >= 0 && s <= nn && t >= 0 && t <= nn)) return true;
     /* nearly parallel: their ends stand on faces */
-    if (nn <= 1e-6 * vec3_length2(a.e) * vec3_length2(b->e)) return true;
+    if (nn <= PARALLEL * PARALLEL * vec3_length2(a.e) * vec3_length2(b->e)) return true;
     n = vec3_scale(n, 1 / sqrt(nn));
     if (!separates(q, wa, b, &n)) return true;
     vec3 x = vec3_axpy(a.p, s / nn, a.e), y = vec3_axpy(b->p, t / nn, b->e);
     double gap = vec3_dot(n, vec3_sub(x, y));
     if (gap > q->config->reach || gap < -q->depth) return true;
     vec3 world = to_world(&q->b, y);
-    if (gap < -q->slack && !(contains(q->b.b, x) && holds(&q->a, world))) return true;
+    if (gap < -q->slack) {
+        bool in_b = contains(q->b.b, x) || passes_inside(q->b.b, b, a.p, a.e);
+        vec3 p = mat3_tmul_vec(q->turn, vec3_sub(b->p, q->shift)), e = mat3_tmul_vec(q->turn, b->e);
+        if (!in_b || !(holds(&q->a, world) || passes_inside(q->a.b, wa, p, e))) return true;
+    }
     abut_feature fa = {ABUT_FEATURE_EDGE, edge_a}, fb = {ABUT_FEATURE_EDGE, edge_b};
     n = mat3_mul_vec(q->b.r, n);
     gather_add(q->found, (gather_point){.at = vec3_axpy(world, gap / 2, n),
@@ -290,9 +309,9 @@ static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
  * Touching, such pairs are always part of the two kinds above; but two corners that fly at each other are
  * nearest like that until they touch. */
 
-/* Every edge at the vertex leads strictly away along u (world). */
+/* No edge at the vertex leads back along u (world) by more than edges may be off parallel to each other. */
 static bool points_away(const side *s, int32_t vertex, vec3 u) {
-    return leads_away(s->b->solid, vertex, mat3_tmul_vec(s->r, u), -1e-3);
+    return leads_away(s->b->solid, vertex, mat3_tmul_vec(s->r, u), PARALLEL);
 }
 
 static void try_corner(search *q, const side *u, int32_t vertex, const side *w, vec3 on, abut_feature other,
@@ -316,12 +335,11 @@ static void try_vertex_edge(search *q, const side *u, int32_t vertex, const side
     vec3 world = to_world(u, solid_position(u->b->solid, vertex)), x = to_side(w, world);
     vec3 d = vec3_sub(x, g->p);
     double t = vec3_dot(d, g->e), whole = vec3_length2(g->e);
-    if (!(t > 0 && t < whole)) return;
+    if (!(t >= -q->slack * sqrt(whole) && t <= whole + q->slack * sqrt(whole))) return;
     vec3 on = vec3_axpy(g->p, t / whole, g->e), v = vec3_sub(x, on);
     double far2 = vec3_length2(v);
     if (far2 > q->config->reach * q->config->reach) return;
-    double strict = -1e-3 * sqrt(far2);
-    if (vec3_dot(v, g->in[0]) < strict && vec3_dot(v, g->in[1]) < strict)
+    if (vec3_dot(v, g->in[0]) <= q->slack && vec3_dot(v, g->in[1]) <= q->slack)
         try_corner(q, u, vertex, w, to_world(w, on), (abut_feature){ABUT_FEATURE_EDGE, edge}, world);
 }
 

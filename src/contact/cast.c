@@ -3,6 +3,8 @@
 #include "contact/collider_parts.h"
 #include "convex/pair.h"
 
+enum { STEPS = 256 };
+
 /* ---- moving */
 
 pose cast_sweep_pose(const cast_sweep *s, double t) {
@@ -32,38 +34,71 @@ static double closing_speed(const manifold *m, vec3 relative, double turning) {
     return turning - vec3_dot(m->normal, relative);
 }
 
+/* Whether the normal of the nearest place keeps the two apart everywhere. */
+static bool is_convex(const collider *c) {
+    return c->kind == COLLIDER_CONVEX || c->kind == COLLIDER_HALFSPACE;
+}
+
+/* What of a sweep is left free by the places that are near now: no gap closes faster than its own speed.  Of
+ * shapes with dents a place may come about that is none yet, where the distance is as yet least nowhere; it
+ * is no nearer than the nearest one, and closes no faster than anything moves. */
+typedef struct advance {
+    double target, most, turning;
+    vec3 relative;
+    bool convex;
+} advance;
+
+static double free_time(const advance *s, const manifold *m, int count) {
+    double least = INFINITY, time = INFINITY, pace = s->target / 8;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < m[i].count; k++) {
+            double speed = closing_speed(&m[i], s->relative, s->turning), gap = m[i].points[k].gap;
+            if (speed > 0) time = fmin(time, fmax(gap - s->target, pace) / speed);
+            least = fmin(least, gap);
+        }
+    if (!s->convex && s->most > 0) time = fmin(time, fmax(least - s->target, pace) / s->most);
+    return time;
+}
+
+/* Where they touch: nearer than the target by rounding, and coming closer, or there from the start. */
+static bool touches(const advance *s, const manifold *m, int count, bool first, cast_hit *out) {
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < m[i].count; k++) {
+            const manifold_point *p = &m[i].points[k];
+            if (p->gap > s->target * 1.1) continue;
+            out->point = p->at, out->normal = m[i].normal;
+            if (first || closing_speed(&m[i], s->relative, s->turning) > 0) return true;
+        }
+    return false;
+}
+
 bool cast_toi(const collider *a, const cast_sweep *sa, const collider *b, const cast_sweep *sb, double target,
               abut_convex_cache *cache, cast_hit *out) {
     vec3 va = vec3_sub(pose_point(sa->to, sa->center), pose_point(sa->from, sa->center));
     vec3 vb = vec3_sub(pose_point(sb->to, sb->center), pose_point(sb->from, sb->center));
-    vec3 relative = vec3_sub(va, vb);
-    double turning = swing(a, sa) + swing(b, sb);
-    double t = 0, most = vec3_length(relative) + turning;
+    advance s = {.target = target,
+                 .turning = swing(a, sa) + swing(b, sb),
+                 .relative = vec3_sub(va, vb),
+                 .convex = is_convex(a) && is_convex(b)};
+    s.most = vec3_length(s.relative) + s.turning;
     manifold m[COLLIDER_ROOM];
+    int count = 0;
     out->t = 0;
-    for (int step = 0; step < 64; step++) {
+    for (int step = 0; step < STEPS; step++) {
         /* places farther away than everything can move in the time left do not matter */
-        manifold_config config = {.reach = target + most * (1 - t), .angle = 1e-3, .all_places = true};
-        int count = collider_collide(a, cast_sweep_pose(sa, t), b, cast_sweep_pose(sb, t), &config, cache,
-                                     cache ? 1 : 0, m, COLLIDER_ROOM);
-        double next = 1;
-        for (int i = 0; i < count; i++)
-            for (int k = 0; k < m[i].count; k++) {
-                const manifold_point *p = &m[i].points[k];
-                double speed = closing_speed(&m[i], relative, turning);
-                if (p->gap <= target * 1.1) {
-                    *out = (cast_hit){t, p->at, m[i].normal};
-                    if (step == 0 || speed > 0) return true;
-                }
-                if (speed > 0) next = fmin(next, t + fmax(p->gap - target, target / 20) / speed);
-            }
+        manifold_config config = {.reach = target + s.most * (1 - out->t), .angle = 1e-3, .all_places = true};
+        count = collider_collide(a, cast_sweep_pose(sa, out->t), b, cast_sweep_pose(sb, out->t), &config,
+                                 cache, cache ? 1 : 0, m, COLLIDER_ROOM);
+        if (touches(&s, m, count, step == 0, out)) return true;
+        double next = out->t + free_time(&s, m, count);
         if (next >= 1) {
             out->t = 1;
             return false;
         }
-        out->t = t = next;
+        if (step + 1 < STEPS) out->t = next;
     }
-    return false;
+    s.target = INFINITY; /* what slides along so near for so long touches there */
+    return touches(&s, m, count, true, out);
 }
 
 /* ---- rays */

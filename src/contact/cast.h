@@ -24,8 +24,8 @@ typedef struct cast_hit {
 } cast_hit;
 
 /* The first t at which the gap is at most `target` (metres, > 0), within a tenth of it; true with t = 0 when
- * it is so from the start.  False when the colliders pass each other, or when 64 advances were not enough
- * (then nothing is touched before out->t, which is set). */
+ * it is so from the start.  False when the colliders pass each other.  What slides along so near that 256
+ * advances are not enough touches where these end; nothing is touched before out->t. */
 bool cast_toi(const collider *a, const cast_sweep *sa, const collider *b, const cast_sweep *sb, double target,
               abut_convex_cache *cache, cast_hit *out);
 

@@ -205,6 +205,46 @@ static void test_sharp(void **state) {
     abut_solid_free(NULL, l), abut_solid_free(NULL, sharp);
 }
 
+/* An L and a tetrahedron that touch somewhere, pushed together by a tenth of a millimetre along the normal
+ * there: that place is still told, with that depth.  (Two edges, one of which leads almost along a face of
+ * the other, were lost, one of three: the nearest point of one was just outside the faces at the other.)
+ * Only where two edges meet within about the push of one of their four ends may something else be nearer: 8
+ * push / length of them, for edges of 0.2 m. */
+static void test_pushed_along_normal(void **state) {
+    (void)state;
+    const double outline[6][2] = {{-0.2, -0.1}, {0.2, -0.1}, {0.2, 0}, {0, 0}, {0, 0.2}, {-0.2, 0.2}};
+    const double push = 1e-4;
+    abut_solid *l = NULL, *sharp = NULL;
+    assert_int_equal(abut_solid_prism(NULL, outline, 6, 0.2, &l, NULL), ABUT_OK);
+    assert_int_equal(abut_solid_tetrahedron(NULL, 0.4, &sharp, NULL), ABUT_OK);
+    collider *a = make(abut_shape_solid(sharp)), *b = make(abut_shape_solid(l));
+    manifold m[COLLIDER_ROOM];
+    const manifold_config strict = {.reach = 0.1, .angle = 1e-9}, leaning = {.reach = 0.1, .angle = 0.2};
+    uint64_t seed = 31;
+    int touching = 0, lost = 0;
+    for (int i = 0; i < 20000; i++) {
+        pose pa = support_pose(&seed, 0.35), pb = support_pose(&seed, 0.35);
+        pa.rotation = quat_unit(pa.rotation), pb.rotation = quat_unit(pb.rotation);
+        int count = collider_collide(a, pa, b, pb, &strict, NULL, 0, m, COLLIDER_ROOM);
+        if (count == 0 || !(least_gap(m, count) > 0)) continue;
+        vec3 n = m[0].normal; /* from B to A; the nearest place comes first */
+        uint64_t id = m[0].points[0].id;
+        bool corner = ((id >> 62) & 3) + ((id >> 30) & 3) != 2; /* two that meet no more where they overlap */
+        if (corner) continue;
+        pb.position = vec3_axpy(pb.position, least_gap(m, count) + push, n);
+        count = collider_collide(a, pa, b, pb, &leaning, NULL, 0, m, COLLIDER_ROOM);
+        double told = NAN;
+        for (int k = 0; k < count; k++)
+            for (int j = 0; j < m[k].count; j++)
+                if (m[k].points[j].id == id) told = m[k].points[j].gap;
+        touching++, lost += !(fabs(told + push) <= 1e-9);
+    }
+    assert_true(touching > 500);
+    assert_true(lost <= touching * 8 * push / 0.2);
+    collider_free(NULL, a), collider_free(NULL, b);
+    abut_solid_free(NULL, l), abut_solid_free(NULL, sharp);
+}
+
 /* A cube pressed a little into both walls of the inner corner: every normal is +x or +y, both are there, with
  * four points each and the depths of the two walls. */
 static void test_corner(void **state) {
@@ -407,9 +447,14 @@ static void test_curved(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tori),   cmocka_unit_test(test_deep_brackets),
-                                       cmocka_unit_test(test_corner), cmocka_unit_test(test_seams),
-                                       cmocka_unit_test(test_round),  cmocka_unit_test(test_casts),
-                                       cmocka_unit_test(test_curved), cmocka_unit_test(test_sharp)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tori),
+                                       cmocka_unit_test(test_deep_brackets),
+                                       cmocka_unit_test(test_corner),
+                                       cmocka_unit_test(test_seams),
+                                       cmocka_unit_test(test_round),
+                                       cmocka_unit_test(test_casts),
+                                       cmocka_unit_test(test_curved),
+                                       cmocka_unit_test(test_sharp),
+                                       cmocka_unit_test(test_pushed_along_normal)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,9 +167,50 @@ static void test_toi_turning(void **state) {
     assert_true(hits > 20);
 }
 
+/* Solids with dents that move and turn past each other: where any of 100 looks on their way sees an overlap,
+ * they touched before.  (Nearest may be two corners, a corner and an edge, or two edges that are all but
+ * parallel; where one of these was overlooked the rest of the way was taken for free.) */
+static void test_toi_dents(void **state) {
+    (void)state;
+    const double outline[6][2] = {{-0.2, -0.1}, {0.2, -0.1}, {0.2, 0}, {0, 0}, {0, 0.2}, {-0.2, 0.2}};
+    abut_solid *l, *torus;
+    assert_int_equal(abut_solid_prism(NULL, outline, 6, 0.2, &l, NULL), ABUT_OK);
+    assert_int_equal(abut_solid_torus(NULL, 0.2, 0.07, 10, 6, &torus, NULL), ABUT_OK);
+    collider *all[2] = {make(abut_shape_solid(l)), make(abut_shape_solid(torus))};
+    uint64_t seed = 29;
+    int hits = 0, missed = 0;
+    for (int i = 0; i < 800; i++) {
+        const collider *ca = all[i % 2], *cb = all[i / 2 % 2];
+        cast_sweep a = {support_pose(&seed, 0.4), support_pose(&seed, 0.4), {0, 0, 0}};
+        cast_sweep b = {support_pose(&seed, 0.4), support_pose(&seed, 0.4), {0, 0, 0}};
+        if (i % 4 < 3) a.to.rotation = a.from.rotation, b.to.rotation = b.from.rotation;
+        if (i % 4 < 2) b.from.rotation = a.from.rotation, b.to.rotation = a.to.rotation;
+        cast_hit hit;
+        bool found = cast_toi(ca, &a, cb, &b, 0.001, NULL, &hit);
+        hits += found && hit.t > 0;
+        for (int s = 0; s <= 100; s++) {
+            double t = s / 100.0;
+            manifold m[COLLIDER_ROOM];
+            manifold_config config = manifold_default_config();
+            int count = collider_collide(ca, cast_sweep_pose(&a, t), cb, cast_sweep_pose(&b, t), &config,
+                                         NULL, 0, m, COLLIDER_ROOM);
+            bool overlaps = false;
+            for (int k = 0; k < count; k++)
+                for (int n = 0; n < m[k].count; n++) overlaps |= m[k].points[n].gap < -1e-6;
+            if (!overlaps) continue;
+            missed += !found || hit.t > t;
+            break;
+        }
+    }
+    assert_true(hits > 200);
+    assert_int_equal(missed, 0);
+    for (int i = 0; i < 2; i++) collider_free(NULL, all[i]);
+    abut_solid_free(NULL, l), abut_solid_free(NULL, torus);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_ray), cmocka_unit_test(test_point),
-                                       cmocka_unit_test(test_toi_falling),
-                                       cmocka_unit_test(test_toi_turning)};
+                                       cmocka_unit_test(test_toi_falling), cmocka_unit_test(test_toi_turning),
+                                       cmocka_unit_test(test_toi_dents)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
