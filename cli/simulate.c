@@ -29,7 +29,9 @@ static void print_log(void *user, abut_log_level level, const char *message) {
 /* The scene's own error is the better message where one of its functions failed. */
 static int report(const simulation *s, const abut_error *error) {
     const abut_error *own = abut_scene_error(s->scene);
-    return cli_error(own ? own : error);
+    abut_error e = own ? *own : *error;
+    if (!e.file[0]) snprintf(e.file, sizeof e.file, "%s", abut_scene_name(s->scene));
+    return cli_error(&e);
 }
 
 void simulation_log(simulation *s) {
@@ -46,7 +48,6 @@ int simulation_load(simulation *s, const char *path, const abut_scene_options *o
     if (abut_scene_load(&s->context, path, options, &s->scene, &error) != ABUT_OK) return cli_error(&error);
     const abut_world_def *world = abut_scene_world(s->scene);
     if (abut_model_create(&s->context, world, &s->model, &error) != ABUT_OK) {
-        if (!error.file[0]) strncpy(error.file, path, sizeof error.file - 1);
         return report(s, &error);
     }
     s->duration = world->duration;
@@ -112,7 +113,6 @@ int simulation_begin(simulation *s, const abut_recorder_def *def) {
         simulation_watch(s);
     }
     if (abut_sim_create(&s->context, s->model, &options, &s->run, &error) != ABUT_OK) {
-        if (!error.file[0]) strncpy(error.file, abut_scene_name(s->scene), sizeof error.file - 1);
         list_overlaps(s);
         return report(s, &error);
     }

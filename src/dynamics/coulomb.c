@@ -8,7 +8,7 @@
 
 /* Slipping points up to which directions are refined to the last digits, the error of the directions of more,
  * and candidates up to which pyramids are tried. */
-enum { NEWTON_DIRECTIONS = 8, PYRAMIDS = 40 };
+enum { NEWTON_DIRECTIONS = 8, PYRAMIDS = 20 };
 #define MANY_DIRECTIONS_ERROR 1e-4
 
 void coulomb_set_mode(group_contact *c, cone_kind kind, friction_mode mode, vec3 along) {
@@ -50,7 +50,7 @@ static abut_status evaluate(trial *t, abut_error *error) {
             t->sol->state[t->s->normal_of[i]] =
                 t->g->contacts[i].pressed && !t->g->contacts[i].idle ? ABUT_LCP_FREE : ABUT_LCP_AT_LOWER;
     for (int i = 0; i < t->g->row_count; i++)
-        if (t->s->row_of[i] >= 0 && t->g->row_states) t->sol->state[t->s->row_of[i]] = t->g->row_states[i];
+        if (t->s->row_of[i] >= 0) t->sol->state[t->s->row_of[i]] = group_row_state(t->g, i);
     int before = t->sol->pivots;
     status = system_solve(t->s, t->config->tolerance, t->config->budget, t->scratch, t->sol, error);
     t->sol->pivots += before;

@@ -16,7 +16,7 @@ static void recall_states(const group_system *s, uint8_t *state) {
     const group *g = s->g;
     for (int i = 0; i < s->count; i++) state[i] = ABUT_LCP_FREE;
     for (int i = 0; i < g->row_count; i++)
-        if (s->row_of[i] >= 0 && g->row_states) state[s->row_of[i]] = g->row_states[i];
+        if (s->row_of[i] >= 0) state[s->row_of[i]] = group_row_state(g, i);
     for (int i = 0; i < g->contact_count; i++)
         if (s->normal_of[i] >= 0 && (!g->contacts[i].pressed || g->contacts[i].idle))
             state[s->normal_of[i]] = ABUT_LCP_AT_LOWER;

@@ -1,6 +1,16 @@
 /* Groups: velocities and rows at contacts, free accelerations, energy (see group.h). */
 #include "dynamics/group.h"
 
+#include "abut/complementarity.h"
+
+uint8_t group_row_state(const group *g, int i) {
+    uint8_t state = g->row_states ? g->row_states[i] : ABUT_LCP_FREE;
+    double bound = state == ABUT_LCP_AT_LOWER   ? g->rows[i].lo
+                   : state == ABUT_LCP_AT_UPPER ? g->rows[i].hi
+                                                : 0;
+    return isfinite(bound) ? state : ABUT_LCP_FREE;
+}
+
 static vec3 velocity_of(const group *g, const spatial *velocities, int body, vec3 at) {
     if (body < 0) return vec3_zero();
     return spatial_velocity_at(velocities[body], vec3_sub(at, g->motions[body].center));

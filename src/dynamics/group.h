@@ -80,6 +80,9 @@ typedef struct group_scratch {
     abut_lcp_solver *lcp;
 } group_scratch;
 
+/* The remembered state of a row; at a bound that is infinite nothing stands. */
+uint8_t group_row_state(const group *g, int i);
+
 /* The motion of body i; of the ground (-1): at rest. */
 static inline motion group_motion(const group *g, int i) {
     return i >= 0 ? g->motions[i] : (motion){.rotation = {1, 0, 0, 0}};

@@ -2,6 +2,7 @@
 #include "dynamics/hinge.h"
 
 #include "math/angle.h"
+#include "numerics/difference.h"
 
 /* What a kind is made of. */
 enum {
@@ -227,23 +228,33 @@ row hinge_limit_row(const row *coordinate, const hinge *h, int side) {
     return r;
 }
 
-row hinge_motor_row(const row *coordinate, const hinge *h, double rate, double speed, double speed_rate,
-                    double tolerance) {
+row hinge_motor_row(const row *coordinate, const hinge *h, int pull, double speed, double speed_rate) {
     row r = *coordinate;
     r.error = 0, r.rate = speed, r.acceleration = speed_rate;
     r.lo = -h->motor_max_force, r.hi = h->motor_max_force;
-    if (isfinite(r.hi) && fabs(rate - speed) > tolerance) r.lo = r.hi = rate < speed ? r.hi : r.lo;
+    if (pull != 0) r.lo = r.hi = pull * h->motor_max_force;
     return r;
 }
 
-/* Where the slopes on both sides differ by more than the larger one's half, the function jumps or bends
- * there: what a bounded motor can follow is the flatter side, until it jumps. */
-static double slope(const double value[5], double step, bool bounded) {
-    double left = (3 * value[2] - 4 * value[1] + value[0]) / (2 * step),
-           right = (4 * value[3] - 3 * value[2] - value[4]) / (2 * step);
-    if (bounded && fabs(left - right) > 0.5 * fmax(fabs(left), fabs(right)))
-        return fabs(left) < fabs(right) ? left : right;
-    return (8 * (value[3] - value[1]) - (value[4] - value[0])) / (12 * step);
+int hinge_motor_pull(const hinge *h, double rate, double speed, double tolerance) {
+    if (!isfinite(h->motor_max_force) || fabs(rate - speed) <= tolerance) return 0;
+    return rate < speed ? 1 : -1;
+}
+
+/* The derivative at the `at`-th of seven values.  Where the slopes on both sides differ by more than the
+ * larger one's half, the function jumps or bends there: what a bounded motor can follow is the flatter side,
+ * until it jumps. */
+static double slope(const double *value, int at, double step, bool bounded) {
+    if (bounded && at >= 2) {
+        const double *v = value + at;
+        double left = (3 * v[0] - 4 * v[-1] + v[-2]) / (2 * step),
+               right = (4 * v[1] - 3 * v[0] - v[2]) / (2 * step);
+        if (fabs(left - right) > 0.5 * fmax(fabs(left), fabs(right)))
+            return fabs(left) < fabs(right) ? left : right;
+        /* no farther than those look: a jump beyond is none yet */
+        return (8 * (v[1] - v[-1]) - (v[2] - v[-2])) / (12 * step);
+    }
+    return difference_first(value, 1, at, step);
 }
 
 abut_status hinge_motor_speed(const hinge *h, double time, double *speed, double *speed_rate,
@@ -251,15 +262,13 @@ abut_status hinge_motor_speed(const hinge *h, double time, double *speed, double
     *speed = h->motor_speed, *speed_rate = 0;
     if (!h->motor_function) return ABUT_OK;
     const double step = 1e-3;
-    int before = time < 2 * step ? 0 : 2; /* the function begins at 0 */
-    double v[5] = {0};                    /* at time - before * step and so on */
-    for (int i = 0; i < 5; i++)
-        if (!h->motor_function(h->motor_user, time + (i - before) * step, &v[i], 1))
+    int at = difference_at(time, step);
+    double v[DIFFERENCE_SAMPLES] = {0};
+    for (int i = 0; i < DIFFERENCE_SAMPLES; i++)
+        if (!h->motor_function(h->motor_user, time + (i - at) * step, &v[i], 1))
             return fail(error, ABUT_CANCELLED,
                         "the motor's speed function failed at %g s; see the scene's message", time);
-    *speed = v[before];
-    *speed_rate = before ? slope(v, step, isfinite(h->motor_max_force))
-                         : (48 * v[1] - 25 * v[0] - 36 * v[2] + 16 * v[3] - 3 * v[4]) / (12 * step);
+    *speed = v[at], *speed_rate = slope(v, at, step, isfinite(h->motor_max_force));
     if (!isfinite(*speed) || !isfinite(*speed_rate))
         return fail(error, ABUT_INVALID,
                     "the motor's speed at %g s is not a finite number; correct its function", time);

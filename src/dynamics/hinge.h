@@ -67,15 +67,16 @@ bool hinge_coordinate(const hinge *h, const motion *a, const motion *b, double l
 row hinge_limit_row(const row *coordinate, const hinge *h, int side);
 
 /* The motor as a row: wants rate = speed, acceleration = speed_rate with a multiplier of at most max_force.
- * While the rate differs from the speed by more than `tolerance` a finite motor pulls with all it has: lo =
- * hi = +-max.  A motor without bound is a constraint, and a difference of speeds is closed by an impulse. */
-row hinge_motor_row(const row *coordinate, const hinge *h, double rate, double speed, double speed_rate,
-                    double tolerance);
+ * While it pulls (-1 or +1) it does so with all it has: lo = hi = +-max.  A motor without bound is a
+ * constraint, and a difference of speeds is closed by an impulse. */
+row hinge_motor_row(const row *coordinate, const hinge *h, int pull, double speed, double speed_rate);
+/* Whether it pulls: where the rate differs from the speed by more than `tolerance`, and it has a bound. */
+int hinge_motor_pull(const hinge *h, double rate, double speed, double tolerance);
 
-/* Speed of the motor at a time, and its derivative: 0 for a constant speed; for a function the central
- * difference of fourth order with a step of 1e-3 s, exact for cubics, and never asked before time 0.  A motor
- * without bound so takes 4 ms for a jump of the function; a bounded one goes after it as it can.  CANCELLED
- * when the function says stop. */
+/* Speed of the motor at a time, and its derivative: 0 for a constant speed; for a function the difference of
+ * sixth order with a step of 1e-3 s (numerics/difference.h), never asked before time 0.  A motor without
+ * bound so takes 6 ms for a jump of the function; a bounded one goes after it as it can.  CANCELLED when the
+ * function says stop. */
 abut_status hinge_motor_speed(const hinge *h, double time, double *speed, double *speed_rate,
                               abut_error *error);
 

@@ -321,12 +321,21 @@ static abut_status strike_round(strike *s, double scale, abut_error *error) {
 
 /* ---- the two models */
 
+/* Points of the first rounds.  Where nothing bounces v+ >= 0 is the law at every touching point, also at one
+ * that separates: two corners of an edge that rests, one of which leaves by rounding, must not be two
+ * different things.  A point that bounces and separates is struck by a later round, if it is, with its
+ * restitution. */
+static bool takes_part(const strike *s, int i, double most) {
+    return s->g->contacts[i].restitution == 0 || approach_of(s, i) >= -fmax(s->nothing, RESTING * most);
+}
+
 static abut_status simultaneous(strike *s, double speed, int budget, abut_error *error) {
     for (int round = 0; round < budget; round++) {
         if (!s->push && fastest(s, speed) < 0 && row_violation(s) <= s->nothing) return ABUT_OK;
         bool last_half = 2 * round >= budget;
-        for (int i = 0; i < s->g->contact_count; i++)
-            s->part[i] = last_half || approach_of(s, i) >= -s->nothing;
+        double most = 0;
+        for (int i = 0; i < s->g->contact_count; i++) most = fmax(most, approach_of(s, i));
+        for (int i = 0; i < s->g->contact_count; i++) s->part[i] = last_half || takes_part(s, i, most);
         abut_status status = strike_round(s, last_half ? 0 : 1, error);
         if (status != ABUT_OK || s->result->outcome == IMPACT_NO_SOLUTION) return status;
         s->push = NULL;

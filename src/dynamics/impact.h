@@ -1,7 +1,8 @@
 /* Impacts: velocities that change at an instant (Baraff 1989, section 8).
  *
  * SIMULTANEOUS (28, 29), over the whole group, hinges as bilateral rows:
- *     v+ + e v- >= 0,   j >= 0,   j (v+ + e v-) = 0        at every touching point that does not separate
+ *     v+ + e v- >= 0,   j >= 0,   j (v+ + e v-) = 0        at every touching point with e = 0,
+ *                                                         and at those with e > 0 that do not separate
  * PROPAGATION: one pair of bodies after the other, the fastest approach first, hinges included, until no
  * point approaches faster than rest_speed or the budget is spent.
  *

@@ -17,8 +17,9 @@ enum { FEW_ROWS = 30 };
  * along their faces, and every row counts; but only while the errors are rounding (of places, 1e-11 of their
  * size): one point that sticks does not hold all pairs of the group, and of an error of a nanometre 1e4 times
  * as much is seen. */
-#define MOST_AMPLIFIED 1e4
-#define ROUNDING       1e-11
+#define MOST_AMPLIFIED  1e4
+#define LEAST_AMPLIFIED 30 /* where that moved bodies too far */
+#define ROUNDING        1e-11
 
 static bool any_sticks(const group *g) {
     for (int i = 0; i < g->contact_count; i++)
@@ -143,7 +144,7 @@ static bool correct_densely(const group *g, const constraints *list, const syste
 
 /* Lengths of the rows, and whether y is out of proportion to what is wanted of them. */
 static bool is_amplified(const group *g, const constraints *list, const system_space *space, const double *y,
-                         double *lengths) {
+                         double amplified, double *lengths) {
     double most = 0;
     for (int i = 0; i < list->count; i++) {
         int first[2];
@@ -154,16 +155,16 @@ static bool is_amplified(const group *g, const constraints *list, const system_s
         lengths[i] = sqrt(sum);
         if (sum > 0) most = fmax(most, fabs(list->wanted[i]) / lengths[i]);
     }
-    return dense_dot(y, y, space->dimension) > MOST_AMPLIFIED * MOST_AMPLIFIED * most * most;
+    return dense_dot(y, y, space->dimension) > amplified * amplified * most * most;
 }
 
 /* y again where it is amplified, with rows of length 1 and without those that nearly depend on others. */
 static bool correct_roughly(const group *g, const constraints *list, const system_space *space,
-                            arena *scratch, double *y, int *rank) {
+                            double amplified, arena *scratch, double *y, int *rank) {
     size_t n = (size_t)space->dimension, count = (size_t)list->count;
     double *wanted = arena_alloc(scratch, 2 * count + 1, sizeof(double)), *lengths = wanted + count;
     if (!wanted) return false;
-    if (!is_amplified(g, list, space, y, lengths)) return true;
+    if (!is_amplified(g, list, space, y, amplified, lengths)) return true;
     double *w = arena_alloc(scratch, n * count + 1, sizeof(double));
     least_norm f;
     for (size_t i = 0; w && i < count; i++) {
@@ -172,15 +173,15 @@ static bool correct_roughly(const group *g, const constraints *list, const syste
         for (size_t k = 0; k < n; k++) w[n * i + k] *= by;
         wanted[i] = by * list->wanted[i];
     }
-    if (!w || !least_norm_factor(w, (int)n, (int)count, 1 / MOST_AMPLIFIED, scratch, &f)) return false;
+    if (!w || !least_norm_factor(w, (int)n, (int)count, 1 / amplified, scratch, &f)) return false;
     least_norm_solve_transposed(&f, wanted, y);
     *rank = f.rank;
     return true;
 }
 
 /* out += M^-1/2 (W^T)^+ wanted */
-static abut_status correct(const group *g, const constraints *list, arena *scratch, spatial *out,
-                           project_result *result, abut_error *error) {
+static abut_status correct(const group *g, const constraints *list, double amplified, arena *scratch,
+                           spatial *out, project_result *result, abut_error *error) {
     system_space space;
     if (!system_space_make(g, scratch, &space)) return fail_memory(error);
     double *y = arena_alloc(scratch, (size_t)space.dimension + 1, sizeof(double));
@@ -192,7 +193,7 @@ static abut_status correct(const group *g, const constraints *list, arena *scrat
     if (!found && !correct_densely(g, list, &space, scratch, y, &result->rank)) return fail_memory(error);
     for (int i = 0; i < list->count; i++) result->before = fmax(result->before, fabs(list->wanted[i]));
     if ((!any_sticks(g) || result->before > ROUNDING * extent(g)) &&
-        !correct_roughly(g, list, &space, scratch, y, &result->rank))
+        !correct_roughly(g, list, &space, amplified, scratch, y, &result->rank))
         return fail_memory(error);
     spatial *shift = arena_alloc(scratch, (size_t)g->body_count + 1, sizeof *shift);
     if (!shift) return fail_memory(error);
@@ -209,8 +210,8 @@ static abut_status correct(const group *g, const constraints *list, arena *scrat
     return ABUT_OK;
 }
 
-abut_status project_positions(const group *g, const group_scratch *scratch, spatial *displacements,
-                              project_result *result, abut_error *error) {
+abut_status project_positions(const group *g, const group_scratch *scratch, bool roughly,
+                              spatial *displacements, project_result *result, abut_error *error) {
     arena_mark mark = arena_save(scratch->arena);
     constraints list;
     abut_status status = ABUT_OK;
@@ -219,7 +220,8 @@ abut_status project_positions(const group *g, const group_scratch *scratch, spat
     if (!constraints_make(g, scratch->arena, &list)) status = fail_memory(error);
     if (status == ABUT_OK) {
         add_position_rows(g, &list);
-        status = correct(g, &list, scratch->arena, displacements, result, error);
+        status = correct(g, &list, roughly ? LEAST_AMPLIFIED : MOST_AMPLIFIED, scratch->arena, displacements,
+                         result, error);
     }
     arena_restore(scratch->arena, mark);
     return status;
@@ -234,7 +236,7 @@ abut_status project_velocities(const group *g, const group_scratch *scratch, spa
     if (!constraints_make(g, scratch->arena, &list)) status = fail_memory(error);
     if (status == ABUT_OK) {
         add_velocity_rows(g, velocities, &list);
-        status = correct(g, &list, scratch->arena, velocities, result, error);
+        status = correct(g, &list, MOST_AMPLIFIED, scratch->arena, velocities, result, error);
     }
     arena_restore(scratch->arena, mark);
     return status;

@@ -25,9 +25,10 @@ typedef struct project_result {
     int rank, rows;   /* independent constraints (-1: not counted, of many), all constraints */
 } project_result;
 
-/* One Newton step of the positions: displacements (linear, small rotation) of all bodies. */
-abut_status project_positions(const group *g, const group_scratch *scratch, spatial *displacements,
-                              project_result *result, abut_error *error);
+/* One Newton step of the positions: displacements (linear, small rotation) of all bodies.  `roughly`: rows
+ * that ask for more than 30 times their errors beside others keep them. */
+abut_status project_positions(const group *g, const group_scratch *scratch, bool roughly,
+                              spatial *displacements, project_result *result, abut_error *error);
 /* Moves a body by a displacement: centre + linear, rotation turned by the vector `angular` (to third order).
  */
 void project_displace(motion *m, spatial displacement);

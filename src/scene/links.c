@@ -36,6 +36,26 @@ static void read_limits(const table *t, abut_hinge_def *h) {
                     h->limits[0], h->limits[1]);
 }
 
+/* Keys that only one kind understands would be passed over in silence by the others. */
+static void refuse_strange_keys(const table *t, abut_hinge_kind kind) {
+    static const struct {
+        const char *key, *word;
+        abut_hinge_kind kind;
+    } own[] = {{"pitch", "screw", ABUT_HINGE_SCREW},
+               {"at_b", "rod", ABUT_HINGE_ROD},
+               {"axis_b", "universal", ABUT_HINGE_UNIVERSAL}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (kind != own[i].kind && table_get(t, own[i].key, 0))
+            scene_raise(t->L, own[i].key, "%s: `%s` belongs to hinge.%s; leave it out, or use that", t->what,
+                        own[i].key, own[i].word);
+    if (table_get(t, "rest", 0)) {
+        lua_pop(t->L, 1);
+        if (!table_get(t, "stiffness", 0))
+            scene_raise(t->L, "rest", "%s: `rest` is where a spring pulls to; give `stiffness` too", t->what);
+        lua_pop(t->L, 1);
+    }
+}
+
 static int add_hinge(lua_State *L, abut_hinge_kind kind) {
     abut_scene *scene = scene_of(L);
     char what[32];
@@ -45,6 +65,7 @@ static int add_hinge(lua_State *L, abut_hinge_kind kind) {
         2);
     abut_hinge_def h = abut_default_hinge();
     h.kind = kind, h.line = scene_line(L);
+    refuse_strange_keys(&t, kind);
     h.a = table_body(&t, "a", 1);
     if (h.a < 0) scene_raise(L, NULL, "%s: the first body is missing; name it", what);
     h.b = table_body(&t, "b", 2);

@@ -285,6 +285,8 @@ static int add_body(lua_State *L) {
     read_name(&t, &body);
     table_flag(&t, "fixed", &body.fixed);
     table_flag(&t, "kinematic", &body.kinematic);
+    if (body.fixed && body.kinematic)
+        scene_raise(L, "kinematic", "body: `fixed` never moves and `kinematic` does; give one of them");
     read_shape(&t, &body);
     table_position(&t, "position", 0, &body.position);
     read_rotation(&t, &body.rotation);

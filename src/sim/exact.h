@@ -150,6 +150,9 @@ typedef struct exact_carried {
     contact_feature fa, fb;
 } exact_carried;
 
+/* What a row of a hinge stands for. */
+typedef enum exact_row_kind { ROW_HELD, ROW_MOTOR, ROW_LIMIT } exact_row_kind;
+
 typedef struct rolling rolling; /* sim/rolling.h */
 typedef struct exact_plan exact_plan;
 
@@ -179,7 +182,9 @@ typedef struct exact {
     double *placed_at; /* of every body: where it stands on the dense output; NAN: elsewhere */
     int hinge_count;
     int *hinges;          /* model hinges of the group */
-    double *hinge_values; /* coordinates at the time last placed */
+    double *hinge_values; /* coordinates at the time last placed, of the turn nearest to */
+    int8_t *motor_pulls; /* what motors with a bound do in the step: hold their speed (0), or pull (-1, +1) */
+    double *hinge_known; /* those at the end of the last step: a state that the integrator tries may be any */
     int spring_count, force_count;
     int *springs, *forces;
     bool timed;   /* something in the group is a function of time: it cannot rest */
@@ -205,8 +210,10 @@ typedef struct exact {
 
     row *rows; /* of the last evaluation */
     int row_count, row_capacity;
-    int *row_hinge; /* hinge (local entry) of each row */
+    int *row_hinge;     /* hinge (local entry) of each row */
+    uint8_t *row_kinds; /* exact_row_kind */
     uint8_t *row_states;
+    uint8_t *bound_states; /* of motor and limit of each hinge, between two evaluations */
     double *multipliers;
 
     double *y, *y_dense; /* BODY_NUMBERS * movable, then dissipated energy and work */
@@ -220,6 +227,7 @@ typedef struct exact {
     bool cut_short;       /* the last step, by an event */
     double storm;         /* tiny steps, less what calm ones have made up for (exact_storm.c) */
     bool marked;          /* near pairs are marked for the placed state */
+    bool jammed;          /* nothing can move on (exact_jam.c) */
     bool confused;        /* no modes of friction were found, or the storm is there */
     int64_t frame_steps;  /* of the exact clock in this frame */
     int cuts;             /* time steps in a row that were cut */
@@ -251,6 +259,7 @@ typedef enum exact_event_kind {
     EXACT_VANISHES,
     EXACT_SLIPS,
     EXACT_LIMIT,
+    EXACT_MOTOR,
     EXACT_BREAKS
 } exact_event_kind;
 typedef struct exact_event {
@@ -281,8 +290,27 @@ abut_status exact_derivative(void *user, double time, const double *y, double *d
 double exact_mobility(const exact *x, const group_contact *c, vec3 e);
 abut_status exact_evaluate_contacts(exact *x, abut_error *error);
 
+/* The placed state is the end of a step: full turns of hinges are counted from here. */
+void exact_know_hinges(exact *x);
 /* A row of the hinges cannot be kept (-1: none): the run tells the first one. */
 void exact_note_contradiction(exact *x, int number, double time);
+
+/* ---- exact_motor.c */
+/* At the placed state: which motors hold their speed. */
+abut_status exact_set_motors(exact *x, abut_error *error);
+/* Of those, with the forces of that state: the ones that cannot go on to. */
+void exact_free_motors(exact *x);
+void exact_find_motors(exact *x, double t0, double t1, exact_event *best);
+/* Wrenches of the motors in a time step of h, and what they do to the work of the step. */
+abut_status exact_push_motors(exact *x, double h, double *forces, abut_error *error);
+
+/* ---- exact_jam.c */
+/* Whether hinges and contacts leave velocities at all, at the placed state, which stays as it is: INFEASIBLE
+ * with the names of those that contradict each other. */
+abut_status exact_look_for_jam(exact *x, double time, abut_error *error);
+/* Where the drift correction did not find places that satisfy hinges and contacts: finds them, or INFEASIBLE
+ * in the same way. */
+abut_status exact_find_places(exact *x, double time, abut_error *error);
 
 /* ---- exact_resist.c: rolling and spinning resistance */
 void exact_remember_turns(exact *x); /* at the start of a step */
@@ -495,6 +523,8 @@ abut_status rolling_keep_ahead(exact *x, abut_error *error);
 bool rolling_knows_load(exact *x);
 
 abut_status exact_correct_positions(exact *x, double time, abut_error *error);
+/* Whether contacts or hinges are off by more than epsilon at the placed state. */
+bool exact_misses(exact *x, double time, abut_error *error);
 
 /* A pair of bodies and how many places it touches, with a number that depends on which. */
 typedef struct pair_mark {

@@ -77,7 +77,8 @@ static void tell_storm(abut_sim *run) {
         const run_account *a = &run->accounts.data[i];
         if (a->storms > 0 && (!first || a->first_storm < first->first_storm)) first = a;
     }
-    if (!first || run->state->storms > 0) return;
+    if (!first || run->state->storms > 0 || run->told_storm) return;
+    run->told_storm = true;
     int who = first->storm_body;
     log_write(
         &run->context, ABUT_LOG_INFO,

@@ -31,25 +31,84 @@ void exact_anchor(exact *x) {
     }
 }
 
+/* How far a displacement moves any point of a body, at most. */
+static double moved_by(const exact *x, int body, spatial shift) {
+    return vec3_length(shift.linear) +
+           x->model->bodies[x->bodies[body]].shape.radius * vec3_length(shift.angular);
+}
+
+/* Rows that nearly depend on each other ask for displacements far beyond their errors, into whatever is
+ * beside them: 8 nm at two corners of a rim once moved the bodies by 2 micrometres, through the face that
+ * they lay on.  An error that is within epsilon must not move anything by more than a tenth of that beyond
+ * itself. */
+static double too_far(const exact *x, double wrong, const spatial *shift) {
+    double most = 0, touching = x->model->tolerance.touching, allowed = wrong + 0.1 * touching;
+    for (int i = 0; i < x->movable; i++) most = fmax(most, moved_by(x, i, shift[i]));
+    return x->contacts.count > 0 && wrong <= touching && most > allowed ? most / allowed : 0;
+}
+
+/* The displacements of a step; where they go too far those without such rows, at most as far as they may.
+ * *cut: that was so, and what is left of the error stays. */
+static abut_status find_shift(exact *x, spatial *shift, project_result *result, bool *cut,
+                              abut_error *error) {
+    group g = exact_group(x);
+    abut_status status = project_positions(&g, &x->scratch, false, shift, result, error);
+    *cut = status == ABUT_OK && too_far(x, result->before, shift) > 0;
+    if (!*cut) return status;
+    status = project_positions(&g, &x->scratch, true, shift, result, error);
+    double by = status == ABUT_OK ? too_far(x, result->before, shift) : 0;
+    for (int i = 0; i < x->movable && by > 0; i++) shift[i] = spatial_scale(shift[i], 1 / by);
+    return status;
+}
+
+/* One step of the correction; *wrong: the largest error before it, 0 where it was cut short. */
+static abut_status correct_once(exact *x, double time, double *wrong, double *remaining, abut_error *error) {
+    double powers[2];
+    abut_status status = exact_prepare(x, time, powers, error);
+    if (status != ABUT_OK) return status;
+    arena_mark mark = arena_save(x->arena);
+    spatial *shift = arena_alloc(x->arena, (size_t)x->count, sizeof *shift);
+    project_result result;
+    bool cut = false;
+    status = shift ? find_shift(x, shift, &result, &cut, error) : fail_memory(error);
+    if (status == ABUT_OK) *wrong = cut ? 0 : result.before, *remaining = cut ? 0 : result.remaining;
+    bool moves = status == ABUT_OK && result.before > 1e-13 * x->model->size;
+    for (int i = 0; i < x->movable && moves; i++) project_displace(&x->motions[i], shift[i]);
+    if (moves) exact_count_shift(x, shift);
+    arena_restore(x->arena, mark);
+    return status;
+}
+
+bool exact_misses(exact *x, double time, abut_error *error) {
+    double powers[2], most = exact_deepest(x);
+    if (x->hinge_count > 0 && exact_apply(x, time, powers, error) == ABUT_OK)
+        for (int i = 0; i < x->row_count; i++)
+            if (x->row_kinds[i] == ROW_HELD) most = fmax(most, fabs(x->rows[i].error));
+    return most > x->model->tolerance.touching;
+}
+
+/* Where Newton's steps do not come to an end, near a place from which there is no way on, a slower method
+ * looks for one; time steps are made shorter first (exact_storm.c). */
 abut_status exact_correct_positions(exact *x, double time, abut_error *error) {
-    double good = 1e-13 * x->model->size, powers[2];
-    for (int round = 0; round < POSITION_ROUNDS; round++) {
-        abut_status status = exact_prepare(x, time, powers, error);
-        if (status != ABUT_OK) return status;
-        group g = exact_group(x);
-        arena_mark mark = arena_save(x->arena);
-        spatial *shift = arena_alloc(x->arena, (size_t)x->count, sizeof *shift);
-        project_result result;
-        status = shift ? project_positions(&g, &x->scratch, shift, &result, error) : fail_memory(error);
+    arena_mark mark = arena_save(x->arena);
+    motion *before = arena_alloc(x->arena, (size_t)x->movable + 1, sizeof *before);
+    if (!before) return fail_memory(error);
+    memcpy(before, x->motions, (size_t)x->movable * sizeof *before);
+    double good = 1e-13 * x->model->size, wrong = INFINITY, remaining = 0;
+    abut_status status = ABUT_OK;
+    for (int round = 0; round < POSITION_ROUNDS && status == ABUT_OK && wrong > good; round++) {
+        status = correct_once(x, time, &wrong, &remaining, error);
         if (status == ABUT_OK && round == 0)
-            x->account->constraint_error = fmax(x->account->constraint_error, result.remaining);
-        bool done = status != ABUT_OK || result.before <= good;
-        for (int i = 0; i < x->movable && !done; i++) project_displace(&x->motions[i], shift[i]);
-        if (!done) exact_count_shift(x, shift);
-        arena_restore(x->arena, mark);
-        if (done) return status;
+            x->account->constraint_error = fmax(x->account->constraint_error, remaining);
     }
-    return ABUT_OK;
+    bool astray = status == ABUT_OK && wrong > 0.1 * x->model->tolerance.touching && x->pace.steps_left == 0;
+    if (astray && exact_misses(x, time, error)) {
+        memcpy(x->motions, before, (size_t)x->movable * sizeof *before);
+        exact_forget_places(x);
+        status = exact_find_places(x, time, error);
+    }
+    arena_restore(x->arena, mark);
+    return status;
 }
 
 /* Kinetic energy of the group as it moves now. */
@@ -61,7 +120,8 @@ static double group_kinetic_energy_now(const group *g) {
 }
 
 /* A hinge row whose speed the nearest velocities miss by more than their accuracy. */
-static void look_for_contradictions(exact *x, const spatial *velocities, double time) {
+static abut_status look_for_contradictions(exact *x, const spatial *velocities, double time,
+                                           abut_error *error) {
     double most = 1e-6 * (1 + x->speed);
     int worst = -1;
     for (int i = 0; i < x->row_count; i++) {
@@ -69,7 +129,9 @@ static void look_for_contradictions(exact *x, const spatial *velocities, double 
         double missed = isinf(r->lo) && isinf(r->hi) ? fabs(row_dot(r, velocities) - r->rate) : 0;
         if (missed > most) most = missed, worst = i;
     }
+    if (worst < 0) return ABUT_OK;
     exact_note_contradiction(x, worst, time);
+    return exact_look_for_jam(x, time, error);
 }
 
 abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {
@@ -84,7 +146,7 @@ abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {
         velocities ? project_velocities(&g, &x->scratch, velocities, &result, error) : fail_memory(error);
     double before = status == ABUT_OK ? group_kinetic_energy_now(&g) : 0;
     for (int i = 0; i < x->movable && status == ABUT_OK; i++) x->motions[i].velocity = velocities[i];
-    if (status == ABUT_OK) look_for_contradictions(x, velocities, time);
+    if (status == ABUT_OK) status = look_for_contradictions(x, velocities, time, error);
     double given = status == ABUT_OK ? group_kinetic_energy_now(&g) - before : 0;
     /* a motor without bound closes a difference of speeds by an impulse: what that gives is work; a point
      * that was let go and is pressed again before it was apart is closed as by a small blow */

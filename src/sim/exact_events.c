@@ -7,6 +7,7 @@
  *   sticks       the slip of a sliding point ends; rolling and spinning that resistance ends: exact_resist.c
  *   slips        the friction cone of a sticking point is left
  *   limit        the coordinate of a hinge reaches a limit
+ *   motor        a motor reaches its speed, or becomes too weak for it: exact_motor.c
  *   breaks       a hinge carries more than it can
  *
  * Ties go to the earlier one in this list, and within a kind to the smaller number. */
@@ -126,7 +127,7 @@ static bool coordinate_at(exact *x, int entry, double t, double *value, double *
     int la = x->local_of[h->a], lb = h->b >= 0 ? x->local_of[h->b] : -1;
     row r;
     if (exact_place_two(x, t, la, lb >= 0 ? lb : la, NULL) != ABUT_OK) return false;
-    return hinge_coordinate(h, &x->motions[la], lb >= 0 ? &x->motions[lb] : NULL, x->hinge_values[entry],
+    return hinge_coordinate(h, &x->motions[la], lb >= 0 ? &x->motions[lb] : NULL, x->hinge_known[entry],
                             value, rate, &r);
 }
 
@@ -139,6 +140,15 @@ static bool probe_limit(exact *x, int64_t item, double t, exact_sample *s) {
     bool upper = item & 1;
     *s = (exact_sample){t, upper ? h->limits[1] - value : value - h->limits[0], upper ? -rate : rate};
     return true;
+}
+
+/* A coordinate that stands at its limit at t0, and beyond it at t1: a place in between where it has left.  A
+ * blow may send it off so slowly that it is back within any part of the step. */
+static bool probe_flight(exact *x, int64_t item, double t0, double t1, exact_sample *a) {
+    const double shortest = 1e-3 * x->model->tolerance.event;
+    for (double h = (t1 - t0) / 64; h > shortest; h /= 8)
+        if (!probe_limit(x, item, t0 + h, a) || a->g > 0) return a->g > 0;
+    return false;
 }
 
 static double hinge_load(exact *x, int entry) {
@@ -171,9 +181,10 @@ static void find_hinges(exact *x, double t0, double t1, exact_event *best) {
             if (memory->at_limit == (side ? 1 : -1)) continue;
             if (!probe_limit(x, item, t0, &a) || !probe_limit(x, item, t1, &b)) continue;
             if (b.g > 0) continue;
-            if (a.g <= 0 && !(probe_limit(x, item, t0 + (t1 - t0) / 64, &a) && a.g > 0))
-                exact_consider(best, EXACT_LIMIT, item, t0); /* it stood there, and is pressed against it */
-            else if (exact_refine(x, item, probe_limit, a, b, &root))
+            double stood = a.g;
+            if (stood <= 0 && !probe_flight(x, item, t0, t1, &a)) {
+                if (b.g < stood) exact_consider(best, EXACT_LIMIT, item, t0); /* it is pressed against it */
+            } else if (exact_refine(x, item, probe_limit, a, b, &root))
                 exact_consider(best, EXACT_LIMIT, item, root.t);
         }
         if (isfinite(h->break_force) && breaks(x, i, fmin(t1, best->time)))
@@ -190,6 +201,7 @@ exact_event exact_find_event(exact *x, double t0, double t1) {
     exact_find_turns(x, t0, fmin(end, best.time), &best);
     find_changes(x, t0, fmin(end, best.time), &best);
     find_hinges(x, t0, fmin(end, best.time), &best);
+    exact_find_motors(x, t0, fmin(end, best.time), &best);
     x->late = best.kind == EXACT_VANISHES ? fmin(vanished_late(x, best.item, best.time), best.time - t0)
                                           : -find_end_of_slip(x, t1, &best);
     return best;

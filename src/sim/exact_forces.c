@@ -135,10 +135,22 @@ static abut_status apply_forces(exact *x, double time, power *p, abut_error *err
 
 /* ---- hinge rows */
 
-static void add_row(exact *x, row r, int a, int b, int hinge_entry) {
+/* The states of the rows are the active set of the last solution.  They belong to the motor or the limit, not
+ * to its number, which changes when a limit is reached or left, or a hinge breaks; rows that are held have
+ * none. */
+static void keep_row_states(exact *x) {
+    memset(x->bound_states, 0, 2 * (size_t)x->hinge_count);
+    for (int i = 0; i < x->row_count; i++)
+        if (x->row_kinds[i] != ROW_HELD)
+            x->bound_states[2 * x->row_hinge[i] + (x->row_kinds[i] == ROW_LIMIT)] = x->row_states[i];
+}
+
+static void add_row(exact *x, row r, int a, int b, int hinge_entry, exact_row_kind kind) {
+    int n = x->row_count++;
     r.a = a, r.b = b;
-    x->row_hinge[x->row_count] = hinge_entry;
-    x->rows[x->row_count++] = r;
+    x->row_hinge[n] = hinge_entry, x->row_kinds[n] = (uint8_t)kind;
+    x->row_states[n] = kind == ROW_HELD ? 0 : x->bound_states[2 * hinge_entry + (kind == ROW_LIMIT)];
+    x->rows[n] = r;
 }
 
 /* Motor, limit and spring of a hinge's free coordinate. */
@@ -148,7 +160,7 @@ static abut_status coordinate_rows(exact *x, int entry, const motion *a, const m
     const hinge_memory *memory = &run_hinges(x->run->state)[x->hinges[entry]];
     double value, rate;
     row coordinate;
-    if (!hinge_coordinate(h, a, b, x->hinge_values[entry], &value, &rate, &coordinate)) return ABUT_OK;
+    if (!hinge_coordinate(h, a, b, x->hinge_known[entry], &value, &rate, &coordinate)) return ABUT_OK;
     x->hinge_values[entry] = value;
     coordinate.a = la, coordinate.b = lb;
     if (h->stiffness > 0 || h->damping > 0) {
@@ -160,13 +172,16 @@ static abut_status coordinate_rows(exact *x, int entry, const motion *a, const m
         abut_status status = hinge_motor_speed(h, time, &speed, &speed_rate, error);
         if (status != ABUT_OK) return status;
         hinge_motor_stalls(h, memory->at_limit, &speed, &speed_rate);
-        add_row(x, hinge_motor_row(&coordinate, h, rate, speed, speed_rate, 1e-9), la, lb, entry);
+        add_row(x, hinge_motor_row(&coordinate, h, x->motor_pulls[entry], speed, speed_rate), la, lb, entry,
+                ROW_MOTOR);
     }
-    if (memory->at_limit) add_row(x, hinge_limit_row(&coordinate, h, memory->at_limit), la, lb, entry);
+    if (memory->at_limit)
+        add_row(x, hinge_limit_row(&coordinate, h, memory->at_limit), la, lb, entry, ROW_LIMIT);
     return ABUT_OK;
 }
 
 static abut_status hinge_all_rows(exact *x, double time, power *p, abut_error *error) {
+    keep_row_states(x);
     x->row_count = 0;
     for (int i = 0; i < x->hinge_count; i++) {
         const hinge *h = &x->model->hinges[x->hinges[i]].h;
@@ -174,12 +189,16 @@ static abut_status hinge_all_rows(exact *x, double time, power *p, abut_error *e
         int la = x->local_of[h->a], lb = h->b >= 0 ? x->local_of[h->b] : -1;
         const motion *a = &x->motions[la], *b = lb >= 0 ? &x->motions[lb] : NULL;
         row rows[HINGE_MAX_ROWS];
-        int count = hinge_rows(h, a, b, x->hinge_values[i], rows);
-        for (int k = 0; k < count; k++) add_row(x, rows[k], la, lb, i);
+        int count = hinge_rows(h, a, b, x->hinge_known[i], rows);
+        for (int k = 0; k < count; k++) add_row(x, rows[k], la, lb, i, ROW_HELD);
         abut_status status = coordinate_rows(x, i, a, b, la, lb, time, p, error);
         if (status != ABUT_OK) return status;
     }
     return ABUT_OK;
+}
+
+void exact_know_hinges(exact *x) {
+    memcpy(x->hinge_known, x->hinge_values, (size_t)x->hinge_count * sizeof(double));
 }
 
 /* ---- contacts */
@@ -315,7 +334,8 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
     while (status == ABUT_OK && !choose && (is_solved(x) ? exact_onset_turn : exact_onset_back)(x, &turning));
     arena_restore(x->arena, mark);
     if (status != ABUT_OK) return status;
-    if (x->result.outcome == FORCES_INCONSISTENT)
+    /* states that the integrator tries lie beside the constraints, and redundant rows differ there */
+    if (x->result.outcome == FORCES_INCONSISTENT && choose)
         exact_note_contradiction(x, x->result.inconsistent_row, time);
     /* an approximate solver never gets to the end: its residual is audited */
     bool rough = x->model->world.solver >= ABUT_SOLVER_PGS;

@@ -39,11 +39,15 @@ static bool allocate(exact *x, const exact_plan *p, int number) {
     x->accelerations = arena_alloc(x->arena, n, sizeof *x->accelerations);
     x->hinges = arena_alloc(x->arena, h, sizeof *x->hinges);
     x->hinge_values = arena_alloc(x->arena, h, sizeof *x->hinge_values);
+    x->hinge_known = arena_alloc(x->arena, h, sizeof *x->hinge_known);
+    x->motor_pulls = arena_alloc(x->arena, h, sizeof *x->motor_pulls);
     x->springs = arena_alloc(x->arena, (size_t)springs + 1, sizeof *x->springs);
     x->forces = arena_alloc(x->arena, (size_t)count_of(&p->forces, number) + 1, sizeof *x->forces);
     x->rows = arena_alloc(x->arena, r, sizeof *x->rows);
     x->row_hinge = arena_alloc(x->arena, r, sizeof *x->row_hinge);
+    x->row_kinds = arena_alloc(x->arena, r, sizeof *x->row_kinds);
     x->row_states = arena_alloc(x->arena, r, sizeof *x->row_states);
+    x->bound_states = arena_alloc(x->arena, 2 * h, sizeof *x->bound_states);
     x->multipliers = arena_alloc(x->arena, r, sizeof *x->multipliers);
     x->pairs = arena_alloc(x->arena, q, sizeof *x->pairs);
     x->pair_speeds = arena_alloc(x->arena, q, sizeof *x->pair_speeds);
@@ -54,9 +58,10 @@ static bool allocate(exact *x, const exact_plan *p, int number) {
     x->y = arena_alloc(x->arena, y, sizeof *x->y);
     x->y_dense = arena_alloc(x->arena, y, sizeof *x->y_dense);
     return x->bodies && x->inertias && x->motions && x->wrenches && x->prescribed && x->accelerations &&
-           x->hinges && x->hinge_values && x->springs && x->forces && x->rows && x->row_hinge &&
-           x->row_states && x->multipliers && x->pairs && x->pair_speeds && x->pair_spins && x->placed_at &&
-           x->paths && x->path_points && x->y && x->y_dense;
+           x->hinges && x->hinge_values && x->hinge_known && x->motor_pulls && x->springs && x->forces &&
+           x->rows && x->row_hinge && x->row_kinds && x->row_states && x->bound_states && x->multipliers &&
+           x->pairs && x->pair_speeds && x->pair_spins && x->placed_at && x->paths && x->path_points &&
+           x->y && x->y_dense;
 }
 
 /* Bodies, hinges, springs, forces and pairs of the group; immovable bodies come behind those that move. */
@@ -70,7 +75,8 @@ static void add_members(exact *x, const exact_plan *p, int number) {
         local_body(x, h->a), local_body(x, h->b);
         x->timed |= h->has_motor;
         x->has_motor |= h->has_motor;
-        x->hinge_values[x->hinge_count] = run_hinges(x->run->state)[i].coordinate;
+        x->hinge_values[x->hinge_count] = x->hinge_known[x->hinge_count] =
+            run_hinges(x->run->state)[i].coordinate;
         x->hinges[x->hinge_count++] = i;
     }
     for (int k = 0; k < count_of(&p->springs, number); k++) {
@@ -210,7 +216,7 @@ static abut_status store_group(exact *x, abut_error *error) {
     for (int i = 0; i < x->movable; i++) run_paces(run->state)[x->bodies[i]] = x->pace;
     for (int i = 0; i < x->movable; i++) run->accelerations[x->bodies[i]] = x->accelerations[i];
     for (int i = 0; i < x->hinge_count; i++)
-        run_hinges(run->state)[x->hinges[i]].coordinate = x->hinge_values[i];
+        run_hinges(run->state)[x->hinges[i]].coordinate = x->hinge_known[i];
     for (int64_t i = 0; i < x->contacts.count; i++)
         if (!array_push(&run->context, &x->account->touches, remember(x, i))) return fail_memory(error);
     return rolling_keep_ahead(x, error);

@@ -49,7 +49,7 @@ double exact_approach(const exact *x) {
     }
     for (int i = 0; i < x->row_count; i++) {
         const row *r = &x->rows[i];
-        if (r->lo != 0) continue; /* limits */
+        if (x->row_kinds[i] != ROW_LIMIT) continue;
         double rate = 0;
         if (r->a >= 0) rate += spatial_dot(r->ja, x->motions[r->a].velocity);
         if (r->b >= 0) rate += spatial_dot(r->jb, x->motions[r->b].velocity);
@@ -115,10 +115,14 @@ abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_err
     spatial *velocities = arena_alloc(x->arena, (size_t)x->count, sizeof *velocities);
     contact_impulse *impulses = arena_alloc(x->arena, n ? n : 1, sizeof *impulses);
     double *row_impulses = arena_alloc(x->arena, (size_t)x->row_count + 1, sizeof *row_impulses);
-    impact_result result;
+    impact_result result = {.rounds = 0};
     if (!velocities || !impulses || !row_impulses) return fail_memory(error);
     status = impact_solve(&g, &config, &x->scratch, velocities, impulses, row_impulses, &result, error);
     if (status == ABUT_OK) status = exact_check_finite(x, velocities, "an impact", error);
+    if ((status == ABUT_OK || status == ABUT_FAILED) && result.outcome >= IMPACT_INCONSISTENT) {
+        abut_status jam = exact_look_for_jam(x, x->time, error);
+        if (jam != ABUT_OK) status = jam;
+    }
     if (status == ABUT_OK) {
         *happened = true;
         audit_momentum(x, velocities, impulses, row_impulses);

@@ -110,7 +110,8 @@ abut_status exact_keep_segment(exact *x, double start, double end_time, abut_err
 static void release_limits(exact *x) {
     for (int i = 0; i < x->row_count; i++) {
         hinge_memory *memory = &run_hinges(x->run->state)[x->hinges[x->row_hinge[i]]];
-        if (x->rows[i].lo == 0 && memory->at_limit && x->rows[i].error > x->model->tolerance.touching)
+        if (x->row_kinds[i] == ROW_LIMIT && memory->at_limit &&
+            x->rows[i].error > x->model->tolerance.touching)
             memory->at_limit = 0;
     }
 }
@@ -153,8 +154,9 @@ static abut_status step(exact *x, abut_error *error) {
     x->time = reached;
     x->account->steps++;
     exact_count_moved(x, reached - start);
-    status = exact_correct(x, reached, error);
-    if (status == ABUT_OK) release_limits(x);
+    if (e.kind == EXACT_MOTOR) status = exact_set_motors(x, error);
+    if (status == ABUT_OK) status = exact_correct(x, reached, error);
+    if (status == ABUT_OK) exact_know_hinges(x), release_limits(x);
     if (status == ABUT_OK) status = exact_tell_made(x, reached, error);
     if (status == ABUT_OK) status = exact_settle(x, false, e, error);
     x->late = 0;
@@ -203,7 +205,7 @@ static abut_status step_or_storm(exact *x, abut_error *error) {
     x->cut_short = true;
     exact_pack(x, x->y);
     abut_status status = any_step(x, error);
-    if (status == ABUT_FAILED || status == ABUT_BUDGET || status == ABUT_INFEASIBLE) {
+    if ((status == ABUT_FAILED || status == ABUT_BUDGET || status == ABUT_INFEASIBLE) && !x->jammed) {
         status = x->time == start ? exact_place(x, start, x->y, error) : ABUT_OK;
         x->confused = true;
     }
@@ -226,9 +228,9 @@ abut_status exact_advance(exact *x, abut_error *error) {
     if (still_rests(x)) return hold(x, error);
     exact_measure_speed(x);
     double limit = x->end - x->time;
-    abut_status status = ABUT_OK;
+    abut_status status = exact_set_motors(x, error);
     bool resumes = false, closed; /* reduced coordinates go on from the last frame: nothing has changed */
-    if (x->rolls && x->time < x->end) status = rolling_ready(x, &resumes, error);
+    if (status == ABUT_OK && x->rolls && x->time < x->end) status = rolling_ready(x, &resumes, error);
     if (status == ABUT_OK && !resumes) status = exact_look_around(x, &limit, error);
     if (status == ABUT_OK && !x->run->started && x->hinge_count > 0)
         status = exact_close_velocities(x, INFINITY, &closed, error);

@@ -128,7 +128,7 @@ static void leave_limits(exact *x) {
     for (int i = 0; i < x->row_count; i++) {
         hinge_memory *memory = &run_hinges(x->run->state)[x->hinges[x->row_hinge[i]]];
         const row *r = &x->rows[i];
-        if (r->lo != 0 || !isinf(r->hi) || !memory->at_limit) continue;
+        if (x->row_kinds[i] != ROW_LIMIT || !memory->at_limit) continue;
         double speed = spatial_dot(r->ja, x->motions[r->a].velocity) - r->rate;
         if (r->b >= 0) speed += spatial_dot(r->jb, x->motions[r->b].velocity);
         if (speed > separation_limit(x)) memory->at_limit = 0;
@@ -153,6 +153,15 @@ static abut_status drop(exact *x, separation how, abut_error *error) {
     return ABUT_OK;
 }
 
+/* Whether a contact of a time step may be that of the near pair although it sleeps: gaps that close within a
+ * step join it before they touch. */
+static bool may_have_joined(const exact *x, const exact_near *n) {
+    if (x->pace.steps_left <= 0) return false;
+    for (int64_t k = 0; k < x->contacts.count; k++)
+        if (x->contacts.data[k].a == n->a && x->contacts.data[k].b == n->b) return true;
+    return false;
+}
+
 void exact_mark_touching(exact *x, bool evaluated) {
     for (int64_t i = 0; i < x->nears.count; i++) {
         exact_near *n = &x->nears.data[i];
@@ -160,7 +169,7 @@ void exact_mark_touching(exact *x, bool evaluated) {
         n->touching = n->joined;
         if (n->joined) continue;
         if (!evaluated) n->asleep = exact_sleeps(x, n, x->time), n->known = false;
-        if (n->asleep) continue;
+        if (n->asleep && !may_have_joined(x, n)) continue;
         bool ready = evaluated && !smooth_is_pair(&n->pair); /* places on patches move on */
         if (!ready) exact_near_move(x, n);
         if (ready ? !n->known : !exact_know_near(x, n, &p)) continue;
@@ -190,7 +199,8 @@ abut_status exact_impacts(exact *x, abut_error *error) {
 static abut_status choose(exact *x, abut_error *error) {
     double powers[2];
     for (int round = 0; round < IMPACT_ROUNDS; round++) {
-        abut_status status = exact_onset_choose(x, powers, error);
+        abut_status status = exact_set_motors(x, error);
+        if (status == ABUT_OK) status = exact_onset_choose(x, powers, error);
         forces_outcome outcome = x->result.outcome;
         /* an approximate solver never gets to the end: its residual is audited */
         bool rough = x->model->world.solver >= ABUT_SOLVER_PGS;
@@ -400,7 +410,7 @@ abut_status exact_settle(exact *x, bool start, exact_event e, abut_error *error)
     exact_measure_speed(x);
     abut_status status = settle_event(x, start, e, error);
     if (status == ABUT_OK) status = drop(x, FLIES_OR_LEAVES, error);
-    if (status == ABUT_OK) exact_anchor(x);
+    if (status == ABUT_OK) exact_free_motors(x), exact_anchor(x);
     if (status == ABUT_OK) exact_mark_touching(x, true);
     x->marked = status == ABUT_OK;
     if (status == ABUT_OK) status = emit_differences(x, &before, start, error);
@@ -411,7 +421,9 @@ abut_status exact_settle(exact *x, bool start, exact_event e, abut_error *error)
 void exact_audit_overlap(exact *x) {
     x->account->deepest_overlap = fmax(x->account->deepest_overlap, exact_deepest(x));
     /* forces that were given up move nothing: time steps go on from here, and are audited themselves */
-    if (!x->confused) x->account->residual = fmax(x->account->residual, x->result.residual);
+    /* motors that contradict each other share the difference, which a notice says */
+    if (!x->confused && x->result.outcome != FORCES_INCONSISTENT)
+        x->account->residual = fmax(x->account->residual, x->result.residual);
 }
 
 abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error) {

@@ -197,7 +197,8 @@ static abut_status shorten_until_clear(exact *x, double h, const before_step *b,
         status = restore(x, b, start, error);
         h *= halvings < HALVINGS / 2 ? 0.5 : 0.125;
     }
-    return status;
+    return status == ABUT_OK && exact_misses(x, x->time, error) ? exact_find_places(x, x->time, error)
+                                                                : status;
 }
 
 /* One step from the placed state. */
@@ -220,6 +221,7 @@ abut_status exact_time_step(exact *x, bool *rests, abut_error *error) {
     status = shorten_until_clear(x, h, &b, error);
     if (status == ABUT_OK) status = exact_keep_segment(x, start, x->time, error);
     if (status != ABUT_OK) return status;
+    exact_know_hinges(x);
     exact_count_moved(x, x->time - start);
     x->pace.steps_left--, x->account->steps++;
     x->account->time_steps++, x->account->time_stepped += x->time - start;

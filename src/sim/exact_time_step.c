@@ -5,6 +5,7 @@
  * the path along v1, with all gaps that close on it among the contacts, and overlaps projected out. */
 #include "dynamics/cones.h"
 #include "sim/exact.h"
+#include "sim/exact_search.h"
 
 enum { MOST_CUTS = 64, GIVE_UP = 2000, ROUNDS = 40, MOST_STRIKES = 8 };
 
@@ -67,6 +68,21 @@ static void free_velocities(const exact *x, const group *g, double h, spatial *o
     }
 }
 
+/* Friction may jam what motors without bound drive, where bodies could slide past each other: then it is left
+ * out. */
+static abut_status without_friction(exact *x, const impact_config *config, exact_impulses *j,
+                                    contact_impulse *impulse, abut_error *error) {
+    group g = exact_group(x);
+    size_t n = (size_t)g.contact_count;
+    group_contact *smooth = arena_alloc(x->arena, n + 1, sizeof *smooth);
+    impact_result result;
+    if (!smooth) return fail_memory(error);
+    if (n > 0) memcpy(smooth, g.contacts, n * sizeof *smooth);
+    for (size_t i = 0; i < n; i++) smooth[i].friction = (abut_friction){0};
+    g.contacts = smooth;
+    return impact_solve(&g, config, &x->scratch, j->velocities, impulse, j->rows, &result, error);
+}
+
 /* The velocities at the end of a step of h.  Where the problem has no strictly feasible point (a body is
  * squeezed) friction is left out, and at last the points are taken as an inelastic impact. */
 static abut_status end_velocities(exact *x, double h, exact_impulses *j, abut_error *error) {
@@ -89,6 +105,8 @@ static abut_status end_velocities(exact *x, double h, exact_impulses *j, abut_er
     impact_result result;
     if (!impulse) return fail_memory(error);
     status = impact_solve(&g, &config, &x->scratch, j->velocities, impulse, j->rows, &result, error);
+    if (status == ABUT_FAILED || (status == ABUT_OK && result.outcome == IMPACT_NO_SOLUTION))
+        status = without_friction(x, &config, j, impulse, error);
     for (int64_t i = 0; i < x->contacts.count; i++)
         j->normals[i] = impulse[i].normal, j->frictions[i] = impulse[i].friction;
     if (status == ABUT_NO_MEMORY) return status;
@@ -107,6 +125,20 @@ static void set_velocities(exact *x, const twist *velocities) {
     for (int i = 0; i < x->movable; i++) x->motions[i].velocity = velocities[i];
 }
 
+/* The powers of the motors with a bound at the velocities of now. */
+static double motor_power(const exact *x, const double *forces) {
+    double power = 0;
+    for (int i = 0; i < x->row_count; i++) {
+        const row *r = &x->rows[i];
+        if (forces[i] == 0) continue;
+        if (r->a >= 0 && r->a < x->movable)
+            power += forces[i] * spatial_dot(r->ja, x->motions[r->a].velocity);
+        if (r->b >= 0 && r->b < x->movable)
+            power += forces[i] * spatial_dot(r->jb, x->motions[r->b].velocity);
+    }
+    return power;
+}
+
 /* Solves a step of h with the contacts that it has by now; the bodies have the velocities of its end. */
 static abut_status solve_step(exact *x, double h, exact_impulses *j, exact_flow *flow, abut_error *error) {
     double powers[2];
@@ -116,7 +148,10 @@ static abut_status solve_step(exact *x, double h, exact_impulses *j, exact_flow 
         status = exact_drop_degenerate(x, error);
         if (status == ABUT_OK) status = exact_prepare(x, x->time, powers, error);
     }
-    if (status == ABUT_OK && !allocate(x, j)) status = fail_memory(error);
+    double *motors = arena_alloc(x->arena, (size_t)x->row_count + 1, sizeof *motors);
+    if (status == ABUT_OK && (!motors || !allocate(x, j))) status = fail_memory(error);
+    if (status == ABUT_OK) status = exact_push_motors(x, h, motors, error);
+    double driven = status == ABUT_OK ? motor_power(x, motors) : 0;
     if (status == ABUT_OK) status = end_velocities(x, h, j, error);
     if (status != ABUT_OK) return status;
     find_held(x, j->held);
@@ -126,6 +161,7 @@ static abut_status solve_step(exact *x, double h, exact_impulses *j, exact_flow 
     flow->dissipated = exact_impulse_loss(x, j, j->before, &flow->stopping);
     /* an impulse h F does the work h F.(v0 + v1) / 2 */
     double after[2];
+    flow->work += 0.5 * h * (driven + motor_power(x, motors));
     status = exact_apply(x, x->time, after, error);
     flow->dissipated += 0.5 * h * (powers[0] + after[0]), flow->work += 0.5 * h * (powers[1] + after[1]);
     return status;
@@ -211,16 +247,22 @@ static void forget_joined(exact *x) {
     for (int64_t i = 0; i < x->nears.count; i++) x->nears.data[i].joined = false;
 }
 
-/* No other near pair of the two bodies is looked for: it may be behind the one that closes first. */
-static void leave_pair(exact *x, int a, int b) {
-    for (int64_t i = 0; i < x->nears.count; i++)
-        if (x->nears.data[i].a == a && x->nears.data[i].b == b) x->nears.data[i].touching = true;
+/* Of the other near pairs of the two bodies those that are closed by then to epsilon are looked for: both
+ * corners of an edge that lands flat.  Any other may be behind the one that closes first. */
+static void leave_pair(exact *x, int a, int b, double time) {
+    for (int64_t i = 0; i < x->nears.count; i++) {
+        exact_near *n = &x->nears.data[i];
+        exact_sample then;
+        if (n->a != a || n->b != b || n->touching) continue;
+        n->touching = smooth_is_pair(&n->pair) || !exact_probe_gap(x, i, time, &then) ||
+                      fabs(then.g) > x->model->tolerance.touching;
+    }
 }
 
-/* The first gap of each pair of bodies that closes on the path becomes a contact of the step; in a hurry all
- * do.  A smooth pair does so once: where a surface is nearly flat its place runs on, and what is left of the
- * overlap is pushed out at the end.  *bounces: one of them does.  The path begins at the placed state.  False
- * when memory is out. */
+/* The first gap of each pair of bodies that closes on the path becomes a contact of the step, with those that
+ * close at the same time; in a hurry all do.  A smooth pair does so once: where a surface is nearly flat its
+ * place runs on, and what is left of the overlap is pushed out at the end.  *bounces: one of them does.  The
+ * path begins at the placed state.  False when memory is out. */
 static bool add_closing(exact *x, double start, double reached, exact_event e, bool hurry, bool *bounces,
                         abut_error *error) {
     *bounces = false;
@@ -229,7 +271,7 @@ static bool add_closing(exact *x, double start, double reached, exact_event e, b
         *bounces |= exact_bounces(x, n);
         if (!exact_add_touch(x, n)) return false;
         n->joined = smooth_is_pair(&n->pair);
-        if (!hurry) leave_pair(x, n->a, n->b);
+        if (!hurry) leave_pair(x, n->a, n->b, e.time);
         e = exact_find_gap(x, start, reached);
         if (exact_place(x, start, x->y, error) != ABUT_OK) return false;
     }

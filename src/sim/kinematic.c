@@ -1,4 +1,5 @@
 /* Bodies that move by themselves: constant velocity and spin, or a function of time. */
+#include "numerics/difference.h"
 #include "sim/model.h"
 
 /* exp(w t / 2) by Taylor's series of a halved angle and repeated squaring: no libm, so the bits are the same
@@ -40,28 +41,15 @@ static abut_status ask(const model_body *body, double time, sample *s, abut_erro
     return ABUT_OK;
 }
 
-/* Weights of seven samples at distance h for 60 h f' and 180 h^2 f'' at the first to the fourth of them: the
- * derivatives of the polynomial of degree six through them, to h^6 f^(7) / 140 at the fourth (five samples
- * have the speed of a table that shakes ten times a second wrong by 5e-7 of it, seven by 4e-10). */
-enum { STENCIL = 7 };
-static const double first_weights[4][STENCIL] = {{-147, 360, -450, 400, -225, 72, -10},
-                                                 {-10, -77, 150, -100, 50, -15, 2},
-                                                 {2, -24, -35, 80, -30, 8, -1},
-                                                 {-1, 9, -45, 0, 45, -9, 1}};
-static const double second_weights[4][STENCIL] = {{812, -3132, 5265, -5080, 2970, -972, 137},
-                                                  {137, -147, -255, 470, -285, 93, -13},
-                                                  {-13, 228, -420, 200, 15, -12, 2},
-                                                  {2, -27, 270, -490, 270, -27, 2}};
-
 /* Position, velocity and acceleration of the centre, and rotation, spin and its rate, from samples around the
  * time, and none before the start, where the function need not be defined; spin w = 2 q' q*, its rate 2 q''
  * q* without the scalar part. */
 static abut_status from_function(const model_body *body, double time, motion *m, spatial *acceleration,
                                  abut_error *error) {
     const double h = 1e-3;
-    const int at = time >= 3 * h ? 3 : time >= 2 * h ? 2 : time >= h ? 1 : 0;
-    sample s[STENCIL];
-    for (int i = 0; i < STENCIL; i++) {
+    const int at = difference_at(time, h);
+    sample s[DIFFERENCE_SAMPLES];
+    for (int i = 0; i < DIFFERENCE_SAMPLES; i++) {
         abut_status status = ask(body, time + (i - at) * h, &s[i], error);
         if (status != ABUT_OK) return status;
         /* q and -q are the same rotation: take the one near the sample before */
@@ -69,13 +57,10 @@ static abut_status from_function(const model_body *body, double time, motion *m,
         for (int k = 3; k < 7; k++) dot += i ? s[i].x[k] * s[i - 1].x[k] : 1;
         for (int k = 3; k < 7 && dot < 0; k++) s[i].x[k] = -s[i].x[k];
     }
-    double first[7] = {0}, second[7] = {0};
+    double first[7], second[7];
     for (int k = 0; k < 7; k++) {
-        for (int i = 0; i < STENCIL; i++) {
-            first[k] += first_weights[at][i] * s[i].x[k];
-            second[k] += second_weights[at][i] * s[i].x[k];
-        }
-        first[k] /= 60 * h, second[k] /= 180 * h * h;
+        first[k] = difference_first(&s[0].x[k], 7, at, h);
+        second[k] = difference_second(&s[0].x[k], 7, at, h);
     }
     const double *x = s[at].x;
     quat q = {x[3], x[4], x[5], x[6]};

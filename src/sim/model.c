@@ -190,6 +190,16 @@ static abut_status make_body(abut_model *m, const abut_body_def *def, int number
     return ABUT_OK;
 }
 
+/* What is heavier than numbers hold has no motion. */
+static abut_status check_weight(const abut_model *m, const model_body *b, abut_error *error) {
+    double mass = b->inertia.mass, g = vec3_length(m->world.gravity);
+    if (!b->movable || isfinite(mass * (1 + g))) return ABUT_OK;
+    return fail(error, ABUT_INVALID,
+                "body `%s`: a mass of %.3g kg has a weight beyond what numbers hold; use a smaller "
+                "mass",
+                b->name, mass);
+}
+
 static abut_status check_names(const abut_model *m, abut_error *error) {
     map64 seen = {0};
     for (int i = 0; i < m->body_count; i++) {
@@ -213,6 +223,7 @@ static abut_status make_bodies(abut_model *m, const abut_world_def *w, abut_erro
     for (int i = 0; i < w->body_count; i++) {
         m->body_count = i + 1;
         abut_status status = make_body(m, &w->bodies[i], i, error);
+        if (status == ABUT_OK) status = check_weight(m, &m->bodies[i], error);
         if (status != ABUT_OK && error && !error->line) error->line = w->bodies[i].line;
         if (status != ABUT_OK) return status;
     }
@@ -449,6 +460,7 @@ abut_status abut_model_create(const abut_context *context, const abut_world_def 
         return status;
     }
     resolve_tolerances(m);
+    model_tell_idle(m, world);
     *model = m;
     return ABUT_OK;
 }

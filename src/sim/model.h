@@ -96,6 +96,10 @@ typedef struct kinematic_most {
 /* All zero where the function fails: who asks it there is told. */
 void model_kinematic_most(const abut_model *model, int body, double time, double h, kinematic_most *out);
 
+/* ---- model_idle.c */
+/* Tells what the scene says in vain. */
+void model_tell_idle(const abut_model *model, const abut_world_def *world);
+
 /* ---- model_watch.c */
 abut_status model_make_watches(abut_model *m, const abut_world_def *w, abut_error *error);
 /* The value of a watch at a time, with its bodies there; an error where there is none, or it is not finite.

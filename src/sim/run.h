@@ -157,6 +157,7 @@ struct abut_sim {
     int64_t evaluations;         /* of accelerations */
     bool started;                /* the contacts of time 0 have been found */
     bool told_contradiction;     /* of hinges */
+    bool told_storm;             /* a frame may be undone and planned anew */
 };
 
 static inline motion *run_motions(run_state *s) { return (motion *)(void *)(s + 1); }

@@ -371,16 +371,17 @@ static void bounded_motor(void **state) {
     double value, rate;
     row c;
     assert_true(hinge_coordinate(&h, &w.motions[load], NULL, 0, &value, &rate, &c));
-    w.rows[count] = hinge_motor_row(&c, &h, 0, 0, 0.25, 1e-9), w.g.row_count++;
+    w.rows[count] = hinge_motor_row(&c, &h, 0, 0, 0.25), w.g.row_count++;
     little_solve(&w);
     assert_close(w.x[load].linear.y, -5, 1e-12);
     assert_close(w.multipliers[count], 5, 1e-12);
     h.motor_max_force = 20;
-    w.rows[count] = hinge_motor_row(&c, &h, 0, 0, 0.25, 1e-9);
+    w.rows[count] = hinge_motor_row(&c, &h, 0, 0, 0.25);
     little_solve(&w);
     assert_close(w.x[load].linear.y, 0.25, 1e-12);
     assert_close(w.multipliers[count], 10.25, 1e-12);
-    w.rows[count] = hinge_motor_row(&c, &h, 1, 0, 0.25, 1e-9); /* too fast: full force against the motion */
+    w.rows[count] = hinge_motor_row(&c, &h, hinge_motor_pull(&h, 1, 0, 1e-9), 0,
+                                    0.25); /* too fast: full force against the motion */
     little_solve(&w);
     assert_close(w.x[load].linear.y, -30, 1e-12);
     assert_close(w.multipliers[count], -20, 1e-12);

@@ -193,6 +193,26 @@ static void coordinate_counts_turns(void **state) {
     assert_true(lower.lo == 0 && isinf(lower.hi) && upper.lo == 0 && isinf(upper.hi));
 }
 
+static bool swings(void *user, double time, double *out, int count) {
+    (void)user, (void)count;
+    *out = sin(50 * time);
+    return true;
+}
+
+/* sin 50 t has the derivative 50 cos 50 t; differences of sixth order are off by h^6 50^7 / 140 = 5.6e-9 in
+ * the middle of their samples (of fourth order by h^4 50^5 / 30 = 1e-5), and by h^6 50^7 / 7 = 1.1e-7 at the
+ * start of time. */
+static void a_swinging_motor_is_differentiated(void **state) {
+    (void)state;
+    hinge hg = {.has_motor = true, .motor_function = swings, .motor_max_force = INFINITY};
+    for (int i = 0; i < 40; i++) {
+        double time = 0.0007 * i, speed, speed_rate;
+        assert_int_equal(hinge_motor_speed(&hg, time, &speed, &speed_rate, NULL), ABUT_OK);
+        assert_true(speed == sin(50 * time));
+        assert_true(fabs(speed_rate - 50 * cos(50 * time)) < (time < 3e-3 ? 1.2e-7 : 6e-9));
+    }
+}
+
 static void motor_pulls_with_what_it_has(void **state) {
     (void)state;
     motion a = {.rotation = {1, 0, 0, 0}};
@@ -209,11 +229,11 @@ static void motor_pulls_with_what_it_has(void **state) {
     double value, rate;
     row c;
     assert_true(hinge_coordinate(&hg, &a, NULL, 0, &value, &rate, &c));
-    row slow = hinge_motor_row(&c, &hg, 1, speed, speed_rate, 1e-9);
+    row slow = hinge_motor_row(&c, &hg, hinge_motor_pull(&hg, 1, speed, 1e-9), speed, speed_rate);
     assert_true(slow.lo == 5 && slow.hi == 5);
-    row fast = hinge_motor_row(&c, &hg, 30, speed, speed_rate, 1e-9);
+    row fast = hinge_motor_row(&c, &hg, hinge_motor_pull(&hg, 30, speed, 1e-9), speed, speed_rate);
     assert_true(fast.lo == -5 && fast.hi == -5);
-    row held = hinge_motor_row(&c, &hg, 29, speed, speed_rate, 1e-9);
+    row held = hinge_motor_row(&c, &hg, hinge_motor_pull(&hg, 29, speed, 1e-9), speed, speed_rate);
     assert_true(held.lo == -5 && held.hi == 5 && held.acceleration == speed_rate && held.rate == speed);
     assert_true(hinge_spring_force(&hg, 1.5, 4) == -3 - 8);
     assert_true(hinge_spring_energy(&hg, 1.5) == 1.5);
@@ -289,6 +309,7 @@ int main(void) {
         cmocka_unit_test(action_equals_reaction),
         cmocka_unit_test(coordinate_counts_turns),
         cmocka_unit_test(motor_pulls_with_what_it_has),
+        cmocka_unit_test(a_swinging_motor_is_differentiated),
         cmocka_unit_test(reaction_is_force_and_torque_at_the_anchor),
         cmocka_unit_test(wrong_definitions_are_refused),
         cmocka_unit_test(angles_agree_with_the_c_library),

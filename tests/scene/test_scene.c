@@ -110,6 +110,13 @@ static void mistakes_get_place_and_remedy(void **state) {
     (void)state;
     refused("world {}\nbdy { shape = sphere {1} }", 2, "bdy", "did you mean `body`?");
     refused("hinge.pn {}", 1, "pn", "did you mean `pin`?");
+    refused("body { name = 'a', shape = sphere {1} }\nhinge.pin { 'a', pitch = 2 }", 2, "`pitch`",
+            "hinge.screw");
+    refused("body { name = 'a', shape = sphere {1} }\nhinge.pin { 'a', at_b = {0, 0, 1} }", 2, "`at_b`",
+            "hinge.rod");
+    refused("body { name = 'a', shape = sphere {1} }\nhinge.pin { 'a', rest = 2 }", 2, "`rest`",
+            "`stiffness`");
+    refused("body { shape = sphere {1}, fixed = true, kinematic = true }", 1, "`fixed`", "`kinematic`");
     refused("hinge.revolute {}", 1, "revolute", "did you mean `hinge.pin`?");
     refused("solid.cube {}", 1, "cube", "did you mean `solid.box`?");
     refused("solid.gizmo {}", 1, "gizmo", "tetrahedron");

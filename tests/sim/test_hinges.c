@@ -175,6 +175,30 @@ static void a_motor_has_a_bound(void **state) {
     finish(&t);
 }
 
+/* A wheel of inertia I that a motor of 0.02 N m turns at 3 rad/s, against a load of 0.04 t to t = 1, and none
+ * from then on: it holds until 0.5, falls behind by 0.02 (t - 0.5)^2 / I, and catches up with 0.02 / I
+ * after 1.25. The motor changes what it does three times; forces are smooth in between, so that steps are
+ * those of frames. */
+static void a_motor_may_be_too_weak(void **state) {
+    (void)state;
+    trial t;
+    double inertia = 2 * 0.08 / 12;
+    start(&t, NO_GRAVITY
+          "body { name = 'wheel', shape = solid.box {0.2, 0.2, 0.2}, mass = 2, spin = {0, 0, 3} }\n"
+          "hinge.pin { 'wheel', axis = {0, 0, 1}, motor = { speed = 3, max_force = 0.02 } }\n"
+          "torque { 'wheel', value = function(t) return {0, 0, t < 1 and -0.04 * t or 0} end }");
+    advance(&t, 0.45);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, 3, 1e-12);
+    advance(&t, 1);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, 3 - 0.02 * 0.25 / inertia, 1e-8);
+    advance(&t, 1.2);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, 3 - 0.02 * 0.05 / inertia, 1e-8);
+    advance(&t, 2);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, 3, 1e-12);
+    assert_true(abut_sim_steps(t.sim) < 2 * 40 + 40);
+    finish(&t);
+}
+
 /* A door turns freely into its limit, stops there (the limit is inelastic), and a torque brings it back. */
 static void a_door_meets_its_limit(void **state) {
     (void)state;
@@ -246,6 +270,49 @@ static void what_is_left_free_moves(void **state) {
     finish(&t);
 }
 
+/* Five boxes in one piece on a pin, pressed against its limit by a torque that turns round at 0.5 s.  Rows
+ * that come after that of the limit are others when it is left (in the middle of a frame), and go on with
+ * their own states: I angle'' = 12 (t - 0.5), I = sum of m (0.08/12 + x^2). */
+static void what_follows_a_limit_that_is_left_holds_on(void **state) {
+    (void)state;
+    trial t;
+    double inertia = 0;
+    for (int i = 1; i <= 5; i++) inertia += 2 * (0.08 / 12 + 0.25 * i * i);
+    start(&t, "world { gravity = {0, 0, 0}, frame = 1.5 }\n"
+              "for i = 1, 5 do\n"
+              "  body { shape = solid.box {0.2, 0.2, 0.2}, mass = 2, group = 1, position = {i / 2, 0, 0} }\n"
+              "end\n"
+              "hinge.pin { 'body1', at = {0, 0, 0}, axis = {0, 0, 1}, limits = {0, 3} }\n"
+              "for i = 2, 5 do hinge.weld { 'body' .. i, 'body' .. i - 1 } end\n"
+              "torque { 'body1', value = function(t) return {0, 0, 12 * t - 6} end }");
+    advance(&t, 1.5);
+    close_to(abut_sim_motion(t.sim, 0).spin.z, 6 / inertia, 1e-8);
+    close_to(abut_sim_motion(t.sim, 4).center.y, 2.5 * sin(2 / inertia), 1e-8);
+    assert_int_equal(abut_sim_audit(t.sim).storms, 0);
+    finish(&t);
+}
+
+/* A car is pressed against its limit by 1 N; a ball of a milligram bounces off it at 0.3 s, just before the
+ * end of a frame, and sends it off with v = 2 m w / (m + M): it is back after 2 v M / F, four microseconds.
+ */
+static void a_flight_from_a_limit_may_be_short(void **state) {
+    (void)state;
+    trial t;
+    double v = 2e-6 / (2 + 1e-6);
+    start(&t, "world { gravity = {0, 0, 0}, frame = 1/60 }\nmaterial { restitution = 1 }\n" BOX(
+                  "car", "{0, 0, 0}") "body { name = 'ball', shape = sphere {0.1}, mass = 1e-6, position = "
+                                      "{-0.5, 0, 0}, velocity = {1, 0, 0} }\n"
+                                      "hinge.slider { 'car', axis = {1, 0, 0}, limits = {0, 1} }\n"
+                                      "force { 'car', value = {-1, 0, 0} }");
+    advance(&t, 0.5);
+    const abut_event *back = nth(&t, ABUT_EVENT_LIMIT, 1);
+    assert_non_null(back);
+    close_to(back->time, 0.3 + 4 * v, 1e-9);
+    assert_null(nth(&t, ABUT_EVENT_LIMIT, 2));
+    assert_int_equal(abut_sim_audit(t.sim).storms, 0);
+    finish(&t);
+}
+
 static void keep_notice(void *user, abut_log_level level, const char *message) {
     (void)level;
     if (strstr(message, "contradict")) snprintf(user, 256, "%s", message);
@@ -288,9 +355,12 @@ int main(void) {
         cmocka_unit_test(a_universal_joint_turns_unevenly),
         cmocka_unit_test(a_nut_runs_down_a_screw),
         cmocka_unit_test(a_motor_has_a_bound),
+        cmocka_unit_test(a_motor_may_be_too_weak),
         cmocka_unit_test(a_door_meets_its_limit),
         cmocka_unit_test(a_hinge_breaks),
         cmocka_unit_test(what_is_left_free_moves),
+        cmocka_unit_test(what_follows_a_limit_that_is_left_holds_on),
+        cmocka_unit_test(a_flight_from_a_limit_may_be_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
