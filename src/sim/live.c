@@ -64,6 +64,7 @@ static bool allocate_slots(live *w) {
     w->turns = arena_alloc(m, n, sizeof *w->turns);
     w->flies = arena_alloc(m, n, sizeof *w->flies);
     w->sprung = arena_alloc(m, n, sizeof *w->sprung);
+    w->hinged = arena_alloc(m, n, sizeof *w->hinged);
     w->late = arena_alloc(m, n, sizeof *w->late);
     w->leaves = arena_alloc(m, n, sizeof *w->leaves);
     w->boxes = arena_alloc(m, n, sizeof *w->boxes);
@@ -84,10 +85,10 @@ static bool allocate_slots(live *w) {
     w->hinge_hold = arena_alloc(m, h + 1, sizeof *w->hinge_hold);
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
-                w->kinematic_end && w->movable && w->turns && w->flies && w->sprung && w->late && w->leaves &&
-                w->boxes && w->roams && w->renewed && w->seeks && w->put_back && w->seeks_again && w->stops &&
-                w->rests && w->parent && w->in_direct && w->used && w->local_of && w->motor_speeds &&
-                w->hinge_force && w->hinge_side && w->hinge_hold;
+                w->kinematic_end && w->movable && w->turns && w->flies && w->sprung && w->hinged && w->late &&
+                w->leaves && w->boxes && w->roams && w->renewed && w->seeks && w->put_back &&
+                w->seeks_again && w->stops && w->rests && w->parent && w->in_direct && w->used &&
+                w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->before = w->moved + n;
@@ -206,6 +207,7 @@ static void begin_step(live *w, double dt) {
     change_substep(w, dt / w->substeps);
     double slowest = fmax(w->h, usual_substep(w));
     w->dt = dt, w->given_back = vec3_zero();
+    atomic_store_explicit(&w->any_turned, 0, memory_order_relaxed);
     w->soft = make_soft(0.14 / slowest, 10, w->h);
     w->joint_rate = w->direct_rate = 0.2 / slowest;
     for (int i = 0; i < w->bodies; i++) w->movable[i + 1] = w->body[i].movable && !w->rests[i].asleep;
@@ -213,6 +215,14 @@ static void begin_step(live *w, double dt) {
     memset(w->hinge_force, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_force);
     memset(w->hinge_side, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_side);
     memset(w->hinge_hold, 0, ((size_t)w->model->hinge_count + 1) * sizeof *w->hinge_hold);
+}
+
+void live_load_mass(live *w, int slot) {
+    const body_inertia *b = &w->body[slot - 1].inertia;
+    mat3 t = body_inverse_inertia(b, w->motions[slot - 1].rotation);
+    double u = w->unit;
+    w->masses[slot] = (live_mass){
+        u * b->inverse_mass, {u * t.cx.x, u * t.cy.y, u * t.cz.z, u * t.cy.x, u * t.cz.x, u * t.cz.y}, 0};
 }
 
 static void load_body(live *w, int slot) {
@@ -223,18 +233,12 @@ static void load_body(live *w, int slot) {
     if (slot == 0) return;
     const live_body *b = &w->body[i];
     const motion *m = &w->motions[i];
-    live_mass *mass = &w->masses[i + 1];
-    *mass = (live_mass){0};
+    w->masses[slot] = (live_mass){0};
     if (b->kinematic || w->movable[i + 1]) {
         w->velocities[i + 1].v = live_four(m->velocity.linear);
         w->velocities[i + 1].w = live_four(m->velocity.angular);
     }
-    if (!w->movable[i + 1]) return;
-    mat3 t = body_inverse_inertia(&b->inertia, m->rotation);
-    double u = w->unit;
-    *mass = (live_mass){u * b->inertia.inverse_mass,
-                        {u * t.cx.x, u * t.cy.y, u * t.cz.z, u * t.cy.x, u * t.cz.x, u * t.cz.y},
-                        0};
+    if (w->movable[slot]) live_load_mass(w, slot);
 }
 
 void live_load_bodies(live *w, const live_stage *s, int first, int end) {

@@ -13,10 +13,11 @@
  * by choice live_substep.c   velocities, positions, and the order of all that on several workers
  *   live_direct*.c   small islands with hinges or unequal masses: exact complementarity problems
  *   live_hinge.c     hinge rows of an island
+ *   live_hinged.c    hinged islands in pieces of a sub-step, as short as they must be
  *   live_impact.c    restitution by propagation; live_impact_hinged.c: of bodies on hinges
  *   live_force.c     gravity, drag, springs, forces, kinematic bodies
  *   live_query.c     rays, points and moving shapes
- *   live_fast.c      bodies that moved where no contact awaited them
+ *   live_fast.c      bodies that moved where no contact awaited them; live_close.c: on hinges
  *   live_sensor.c    shapes that tell what touches them
  *   live_event.c     what began and ended: contacts, slip, limits, broken hinges
  *   live_report.c    contacts with their forces, energy
@@ -224,7 +225,8 @@ typedef struct live_hinge_row {
 /* What held the coordinate of a hinge in the last sub-step: a motor at its speed, the limit that pushed. */
 typedef struct live_hold {
     bool motor;
-    int limit; /* -1, 0, +1 */
+    int limit;    /* -1, 0, +1 */
+    vec3 impulse; /* of all its rows in the sub-step */
 } live_hold;
 
 /* Stage: `count` blocks of work in as many shares as there are workers, see live_share.c. */
@@ -294,7 +296,9 @@ struct live_work {
     double dt, h;          /* of the last step and its sub-steps */
     double waits;          /* seconds: the run is so far ahead of its bodies (live_advance) */
     int substeps, substep; /* how many, and which one is under way */
-    int impact_step;       /* the same while impacts are looked for */
+    double impact_time;    /* since the step began, while impacts are looked for */
+    bool at_start;         /* the direct island under way is where the step began */
+    bool in_pieces;        /* and has gone a part of the sub-step */
 
     /* bodies; arrays of slots */
     int bodies, slots;
@@ -318,6 +322,7 @@ struct live_work {
     uint8_t *turns;   /* by slot: has turned far in this step */
     uint8_t *flies;   /* by slot: nothing touches its island or pulls it by a spring */
     uint8_t *sprung;  /* by body: hangs on a spring */
+    uint8_t *hinged;  /* by slot: goes through sub-steps by itself, see live_hinged.c */
     spatial
         *late; /* by slot: way and turn that an impact within the sub-step takes back, see live_impact.c */
 
@@ -365,6 +370,7 @@ struct live_work {
     int color_first[LIVE_COLORS + 2]; /* batches */
     live_batch *batches;
     live_velocity *shifts;  /* two for each lane of a batch: see live_refresh.c */
+    atomic_int any_turned;  /* in this step: see live_refresh.c */
     atomic_int any_renewed; /* in this sub-step */
     int64_t batch_count, batch_capacity;
     void *batch_block;
@@ -432,6 +438,7 @@ size_t live_snapshot_size(const live *w);
 void live_snapshot(const live *w, void *block);
 abut_status live_restore(live *w, const void *block, size_t size, abut_error *error);
 uint64_t live_hash(const live *w, uint64_t seed);
+void live_load_mass(live *w, int slot);                                  /* where the body is now */
 void live_load_bodies(live *w, const live_stage *s, int first, int end); /* slots */
 
 /* ---- stages; false: memory is out */
@@ -463,9 +470,13 @@ void live_note_pushed(live *w, live_contact *c, vec3 impulse, double inverse_mas
 void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c);
 bool live_substeps(live *w);
 void live_set_back(spatial late, motion *m);
+void live_kick(live *w, int slot, double t);               /* what forces do in the time t */
+void live_integrate_position(live *w, int slot);           /* over a sub-step */
 void live_move_freely(const live *w, int body, motion *m); /* over a sub-step */
+void live_move_for(const live *w, int body, double t, motion *m);
 void live_store(live *w);
 bool live_stop_fast(live *w);
+abut_status live_close_put_back(live *w, abut_error *error);
 abut_status live_report(live *w, abut_error *error);
 int live_mark_of(const live *w, const live_contact *c); /* of LIVE_PRESSES .. */
 abut_status live_emit(live *w, abut_event e, abut_error *error);
@@ -497,6 +508,7 @@ live_kernels live_kernels_avx2(void);
 abut_status live_shapes_create(live *w, abut_error *error);
 void live_shapes_free(live *w);
 void live_impacts(live *w, int substep);
+void live_strike_island(live *w, const live_island *s, double within); /* a hinged one, where it is */
 /* The points of a contact in an impact, t after the start of the sub-step. */
 typedef struct live_blow {
     const live_contact *c;
@@ -510,7 +522,6 @@ typedef struct live_blow {
 /* Kinetic energy of a body with the velocity v at the start of a sub-step, t after it; 0 of immovable ones.
  */
 double live_energy_of(const live *w, int slot, spatial v, double t);
-const live_island *live_hinged_island(const live *w, const live_contact *c);
 abut_status live_collide_hinged(live *w, const live_island *island, live_blow *b, double mu,
                                 abut_error *error);
 int live_hinge_rows(live *w, int number, live_hinge_row out[LIVE_HINGE_ROWS]);
@@ -518,6 +529,7 @@ bool live_find_hinges(live *w);
 void live_note_hinges(live *w, const live_hinge_row *rows, int64_t total);
 /* The impulses of an island's hinges and contacts over one sub-step. */
 abut_status live_solve_direct(live *w, const live_island *island, abut_error *error);
+abut_status live_go_hinged(live *w, const live_island *island, abut_error *error); /* and moves its bodies */
 abut_status live_turn_hinged(live *w, const live_island *island, abut_error *error);
 void live_hinges_begin(live *w);
 void live_hinges_solve(live *w, bool relax);

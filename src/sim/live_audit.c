@@ -90,7 +90,7 @@ static void audit_momentum(live *w) {
     if (!is_isolated(w)) return;
     /* forces act on a body that was stopped on its way as long as it went */
     vec3 off = vec3_neg(w->given_back);
-    double size = 0;
+    double size = 0; /* at the least that of bodies at the rest speed, for scenes in which nothing moves */
     for (int i = 0; i < w->bodies; i++) {
         if (!w->movable[i + 1]) continue;
         double m = w->body[i].inertia.mass;
@@ -98,7 +98,8 @@ static void audit_momentum(live *w) {
         vec3 after = vec3_scale(w->motions[i].velocity.linear, m);
         vec3 impulse = vec3_scale(w->constant[i].linear, w->dt);
         off = vec3_add(off, vec3_sub(vec3_sub(after, before), impulse));
-        size += vec3_length(before) + vec3_length(after) + vec3_length(impulse);
+        size += vec3_length(before) + vec3_length(after) + vec3_length(impulse) +
+                m * w->model->tolerance.rest_speed;
     }
     double *worst = &w->run->state->momentum_error;
     if (size > 0) *worst = fmax(*worst, vec3_length(off) / size);

@@ -15,8 +15,9 @@
 
 #include "abut/complementarity.h"
 
-enum { ROUNDS = 8, CORRECTIONS = 2 };
-#define CLOSED 1e-7 /* of the smallest body: hinges that miss by less are not solved again */
+enum { ROUNDS = 8, CORRECTIONS = 5 };
+#define CLOSED       1e-7 /* of the smallest body: hinges that miss by less are not solved again */
+#define CLOSE_ENOUGH 1e-4 /* and with less than this the piece is gone */
 
 /* Local numbers: movable bodies first, immovable ones as they come. */
 static int local(direct *d, int body) {
@@ -134,7 +135,7 @@ void direct_apply(direct *d) {
 
 /* ---- back */
 
-static void keep_velocities(const direct *d) {
+void direct_keep_velocities(const direct *d) {
     for (int i = 0; i < d->bodies; i++) {
         if (d->inertias[i].inverse_mass == 0) continue;
         live_velocity *v = &d->w->velocities[d->body_of[i] + 1];
@@ -158,27 +159,45 @@ abut_status direct_assemble(direct *d, row_matrix *m, abut_error *error) {
     return status;
 }
 
+void direct_keep(direct *d) {
+    direct_keep_velocities(d);
+    keep_impulses(d);
+}
+
+/* Newton's method with the matrix of the rows where the piece begins. */
+static abut_status close_hinges(direct *d, const row_matrix *m, bool *closed, abut_error *error) {
+    double last = INFINITY;
+    for (int k = 0;; k++) {
+        direct_apply(d);
+        double miss = direct_miss_hinges(d);
+        *closed = miss <= CLOSE_ENOUGH;
+        if (miss <= CLOSED || k == CORRECTIONS || !(miss < 0.5 * last)) return ABUT_OK;
+        last = miss;
+        abut_status status = direct_solve(d, m, error);
+        if (status != ABUT_OK) return status;
+    }
+}
+
+abut_status direct_try(direct *d, bool *closed, abut_error *error) {
+    row_matrix m;
+    d->bodies = d->rows = 0;
+    direct_add_hinges(d);
+    for (int k = 0; k < d->island->contact_count; k++) direct_add_contact(d, k);
+    abut_status status = direct_assemble(d, &m, error);
+    if (status == ABUT_OK) status = direct_solve(d, &m, error);
+    if (status != ABUT_OK) return status;
+    if (d->island->hinge_count > 0) return close_hinges(d, &m, closed, error);
+    direct_apply(d);
+    return ABUT_OK;
+}
+
 abut_status live_solve_direct(live *w, const live_island *island, abut_error *error) {
     arena_mark mark = arena_save(&w->scratch);
     direct d = {.w = w, .island = island};
-    row_matrix m;
+    bool closed = true;
     abut_status status = direct_allocate(&d, &w->scratch) ? ABUT_OK : fail_memory(error);
-    if (status == ABUT_OK) {
-        direct_add_hinges(&d);
-        for (int k = 0; k < island->contact_count; k++) direct_add_contact(&d, k);
-        status = direct_assemble(&d, &m, error);
-    }
-    if (status == ABUT_OK) status = direct_solve(&d, &m, error);
-    for (int k = 0; k < CORRECTIONS && status == ABUT_OK && island->hinge_count > 0; k++) {
-        direct_apply(&d);
-        if (direct_miss_hinges(&d) <= CLOSED) break;
-        status = direct_solve(&d, &m, error);
-    }
-    if (status == ABUT_OK) {
-        direct_apply(&d);
-        keep_velocities(&d);
-        keep_impulses(&d);
-    }
+    if (status == ABUT_OK) status = direct_try(&d, &closed, error);
+    if (status == ABUT_OK) direct_keep(&d);
     arena_restore(&w->scratch, mark);
     return status;
 }
@@ -199,7 +218,7 @@ abut_status live_turn_hinged(live *w, const live_island *island, abut_error *err
     if (status == ABUT_OK) status = direct_solve(&d, &m, error);
     if (status == ABUT_OK) {
         direct_apply(&d);
-        keep_velocities(&d);
+        direct_keep_velocities(&d);
     }
     arena_restore(&w->scratch, mark);
     return status;

@@ -1,6 +1,7 @@
 /* One island as one complementarity problem, for the files live_direct*.c:
  *
  *   live_direct.c          the problem, its solution, and back
+ *   live_hinged.c          how hinged islands go through a sub-step
  *   live_direct_contact.c  rows of contacts and friction, the bounds of friction
  *   live_impact_hinged.c   impacts between bodies that hang on hinges
  *   live_direct_hinge.c    rows of hinges, closed where the sub-step ends; velocities along them
@@ -43,6 +44,10 @@ bool direct_allocate(direct *d, arena *memory);
 abut_status direct_assemble(direct *d, row_matrix *m, abut_error *error);
 abut_status direct_solve(direct *d, const row_matrix *m, abut_error *error);
 void direct_add_row(direct *d, live_hinge_row r, int manifold_number, int part);
+/* One piece of a sub-step from here on, closed where it ends unless told otherwise; and what it did. */
+abut_status direct_try(direct *d, bool *closed, abut_error *error);
+void direct_keep(direct *d);
+void direct_keep_velocities(const direct *d);
 void direct_apply(direct *d); /* the velocities after the impulses z, into the motions */
 
 void direct_add_contact(direct *d, int entry);
@@ -53,5 +58,9 @@ void direct_add_hinges(direct *d);
 void direct_add_held(direct *d);      /* those that keep their velocity through an impact */
 void direct_add_rates(direct *d);     /* those rows of hinges that want a velocity */
 double direct_miss_hinges(direct *d); /* see live_direct_hinge.c */
+double direct_bend(direct *d, double h);
+
+bool direct_presses(const direct *d); /* whether any contact does; live_impact_hinged.c */
+bool direct_bounces(const direct *d);
 
 #endif

@@ -99,9 +99,41 @@ double direct_miss_hinges(direct *d) {
     for (int i = 0; i < d->bodies; i++) {
         d->after[i] = d->motions[i];
         live_move_freely(d->w, d->body_of[i], &d->after[i]);
-        live_set_back(d->w->late[d->body_of[i] + 1], &d->after[i]);
     }
     for (int i = 0; i < d->rows && d->manifold_of[i] < 0; i++)
         if (d->part_of[i] == 0) most = fmax(most, miss_hinge(d, i));
     return most;
+}
+
+static double energy_of(const direct *d, int body, spatial v) {
+    motion m = d->motions[body];
+    m.velocity = v;
+    return body_kinetic_energy(&d->inertias[body], &m);
+}
+
+/* How far the hinges bend the motion of the island in this piece: the kinetic energy of the change of
+ * velocity that comes of their rows, as a part of that of the motion.  A body that goes round turns by the
+ * square root of it.  What only holds against the forces of the piece is no bend. */
+double direct_bend(direct *d, double h) {
+    double bend = 0, energy = 0, forces = 0;
+    for (int i = 0; i < d->bodies; i++) d->after[i].velocity = (spatial){{0, 0, 0}, {0, 0, 0}};
+    for (int i = 0; i < d->rows && d->manifold_of[i] < 0; i++) {
+        const live_hinge_row *r = &d->row[i];
+        if (r->side != 0 || r->is_motor || r->give > 0) continue;
+        for (int k = 0; k < 2; k++) {
+            int body = k ? d->plain[i].b : d->plain[i].a;
+            if (body < 0 || d->inertias[body].inverse_mass == 0) continue;
+            spatial wrench = spatial_scale(k ? r->r.jb : r->r.ja, d->z[i]);
+            spatial change = body_apply(&d->inertias[body], d->motions[body].rotation, wrench);
+            d->after[body].velocity = spatial_add(d->after[body].velocity, change);
+        }
+    }
+    for (int i = 0; i < d->bodies; i++) {
+        if (d->inertias[i].inverse_mass == 0) continue;
+        spatial force = spatial_scale(d->w->wrenches[d->body_of[i]], h);
+        bend += energy_of(d, i, d->after[i].velocity), energy += energy_of(d, i, d->velocities[i]);
+        forces += energy_of(d, i, body_apply(&d->inertias[i], d->motions[i].rotation, force));
+    }
+    bend -= 1 * forces;
+    return bend > 0 ? bend / energy : 0;
 }

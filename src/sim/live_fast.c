@@ -195,7 +195,17 @@ static void put_at(live *w, int body, double t) {
     give_back(w, body, vec3_sub(center, w->motions[body].center));
     w->motions[body].rotation = p.rotation, w->motions[body].center = center;
     w->stops[body] = (live_stop){way.to, t};
-    w->put_back[body] = w->seeks_again[body] = true;
+    w->put_back[body] = true, w->seeks_again[body] = w->shape_of[body] >= 0;
+}
+
+/* What hangs on hinges goes back together; they are closed afterwards (live_close.c). */
+static void put_island_at(live *w, int body, double t) {
+    if (!w->hinged[body + 1]) {
+        put_at(w, body, t);
+        return;
+    }
+    const live_island *s = &w->islands.data[w->rests[body].island];
+    for (int k = 0; k < s->body_count; k++) put_at(w, w->island_bodies.data[s->first_body + k], t);
 }
 
 /* Both bodies go back to when they touched: one that went on alone might end within the other. */
@@ -205,8 +215,8 @@ static void stop(live *w, int body, bool again, const int *around, int count) {
     for (int64_t k = 0; k < w->unbounded.count; k++) visit(&s, w->unbounded.data[k]);
     for (int k = 0; k < count; k++) visit(&s, around[k]);
     if (s.other < 0) return;
-    put_at(w, body, s.first);
-    if (w->movable[s.other + 1]) put_at(w, s.other, s.first);
+    put_island_at(w, body, s.first);
+    if (w->movable[s.other + 1]) put_island_at(w, s.other, s.first);
 }
 
 /* How far turning has carried any point of a body. */
@@ -278,8 +288,9 @@ static bool find_seekers(live *w, bool *any) {
 }
 
 bool live_stop_fast(live *w) {
-    bool any;
+    bool any, sought;
     if (!find_seekers(w, &any)) return false;
+    sought = any;
     if (any) memset(w->put_back, 0, (size_t)w->bodies);
     for (int round = 0; any && round < ROUNDS; round++) {
         if (!list_around(w)) return false;
@@ -290,5 +301,5 @@ bool live_stop_fast(live *w) {
         memcpy(w->seeks, w->seeks_again, (size_t)w->bodies);
         any = memchr(w->seeks, true, (size_t)w->bodies);
     }
-    return true;
+    return !sought || live_close_put_back(w, &w->error) == ABUT_OK;
 }

@@ -160,19 +160,20 @@ void live_hinges_solve(live *w, bool relax) {
 
 /* ---- what hinges carried */
 
-/* In this sub-step: the force, from the impulses of all rows, the limit that pushed, and whether the motor
- * had its speed. */
+/* In this sub-step: the force, from the impulses of all rows and of all its pieces so far, the limit that
+ * pushed, and whether the motor had its speed. */
 static void note_hinge(live *w, const live_hinge_row *rows, int count) {
     int number = rows[0].hinge;
-    vec3 sum = vec3_zero();
     live_hold *hold = &w->hinge_hold[number];
+    vec3 sum = w->in_pieces ? hold->impulse : vec3_zero();
     *hold = (live_hold){0};
     for (int i = 0; i < count; i++) {
-        sum = vec3_axpy(sum, rows[i].impulse / w->h, rows[i].r.ja.linear);
+        sum = vec3_axpy(sum, rows[i].impulse, rows[i].r.ja.linear);
         if (rows[i].is_motor) hold->motor = fabs(rows[i].impulse) < rows[i].hi;
         if (rows[i].side != 0 && rows[i].impulse > 0) w->hinge_side[number] = hold->limit = rows[i].side;
     }
-    w->hinge_force[number] = fmax(w->hinge_force[number], vec3_length(sum));
+    hold->impulse = sum;
+    w->hinge_force[number] = fmax(w->hinge_force[number], vec3_length(sum) * w->substeps / w->dt);
 }
 
 /* Rows of one hinge stand together. */

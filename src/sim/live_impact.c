@@ -55,13 +55,13 @@ static double gap_now(const live *w, const live_contact *c, const live_point *p)
     return p->gap + live_moved_gap(w, c, p) + late;
 }
 
-/* The fastest approach of a contact that closes within the sub-step; 0: none. */
-static double fastest_of(const live *w, const live_contact *c) {
+/* The fastest approach of a contact that closes within a time; 0: none. */
+static double fastest_of(const live *w, const live_contact *c, double within) {
     double fastest = 0;
     for (int i = 0; i < c->count; i++) {
         const live_point *p = &c->points[i];
         double u = -vec3_dot(c->normal, approach(w, c, arm(w, c, p, true), arm(w, c, p, false)));
-        if (u > fastest && gap_now(w, c, p) - u * w->h <= 1e-9 * w->size) fastest = u;
+        if (u > fastest && gap_now(w, c, p) - u * within <= 1e-9 * w->size) fastest = u;
     }
     return fastest;
 }
@@ -102,7 +102,7 @@ static abut_event *find_impact(live *w, const abut_event *e) {
 static void note_impact(live *w, const live_blow *b, vec3 at) {
     const live_contact *c = b->c;
     const abut_event *last = w->run->events.count > 0 ? &w->run->events.data[w->run->events.count - 1] : NULL;
-    double time = w->run->state->time + w->impact_step * w->h + b->t;
+    double time = w->run->state->time + w->impact_time + b->t;
     const live_point *nearest = c->points;
     for (int i = 1; i < c->count; i++)
         if (c->points[i].gap < nearest->gap) nearest = &c->points[i];
@@ -171,14 +171,15 @@ static live_contact at_hand(live *w, const live_contact *c) {
  * meet after the time t, with the speed that forces of the closing acceleration a have given them until then;
  * and because those act on them afterwards for all of the sub-step, what they do in t is added to the speed
  * of leaving: u+ = e (|u-| + a t) + a t */
-static live_blow make_blow(const live *w, const live_contact *c, double restitution) {
-    live_blow b = {.c = c, .t = time_to_touch(w, c)};
+static live_blow make_blow(const live *w, const live_contact *c, double restitution, double t,
+                           double within) {
+    live_blow b = {.c = c, .t = t};
     double gained = fmax(closing_force(w, c), 0) * b.t;
     for (int i = 0; i < c->count; i++) {
         const live_point *p = &c->points[i];
         b.ra[i] = arm(w, c, p, true), b.rb[i] = arm(w, c, p, false);
         double u = vec3_dot(c->normal, approach(w, c, b.ra[i], b.rb[i]));
-        b.active[i] = u < 0 && gap_now(w, c, p) + u * w->h <= 1e-9 * w->size;
+        b.active[i] = u < 0 && gap_now(w, c, p) + u * within <= 1e-9 * w->size;
         b.target[i] = -u > w->model->tolerance.rest_speed ? restitution * (gained - u) + gained : 0;
     }
     return b;
@@ -210,13 +211,13 @@ static void strike_points(live *w, live_blow *b, double mu) {
     }
 }
 
-static void collide(live *w, const live_contact *seen) {
+/* A hinged island has gone to where it is struck (live_hinged.c): no time is left until it touches. */
+static void collide(live *w, const live_contact *seen, const live_island *hinged, double within) {
     live_contact now = at_hand(w, seen);
     const live_contact *c = &now;
     const model_material *m = live_material(w, c->a, c->b);
-    const live_island *hinged = live_hinged_island(w, c);
     spatial before[2] = {velocity(w, c->a + 1), velocity(w, c->b + 1)};
-    live_blow b = make_blow(w, c, m->restitution);
+    live_blow b = make_blow(w, c, m->restitution, hinged ? 0 : time_to_touch(w, c), within);
     if (hinged) {
         abut_status status = live_collide_hinged(w, hinged, &b, m->friction.stick, &w->error);
         if (status != ABUT_OK) w->status = status;
@@ -241,6 +242,7 @@ bool live_find_bouncing(live *w) {
     for (int64_t i = 0; i < w->links.count; i++) {
         const live_link *c = &w->links.data[i];
         bool moves = w->movable[c->a + 1] || w->movable[c->b + 1];
+        if (w->hinged[c->a + 1] || w->hinged[c->b + 1]) continue; /* by itself: live_hinged.c */
         if (c->count > 0 && moves && live_material(w, c->a, c->b)->restitution > 0 &&
             !array_push(w->context, &w->bouncing, (int)i))
             return false;
@@ -256,11 +258,11 @@ static void collide_in_order(live *w) {
         double fastest = w->model->tolerance.rest_speed;
         for (int64_t i = 0; i < w->bouncing.count; i++) {
             const live_contact *c = &w->contacts.data[w->bouncing.data[i]];
-            double u = fastest_of(w, c);
+            double u = fastest_of(w, c, w->h);
             if (u > fastest * (1 + 1e-12)) fastest = u, worst = c;
         }
         if (!worst) return;
-        collide(w, worst);
+        collide(w, worst, NULL, w->h);
     }
 }
 
@@ -270,8 +272,8 @@ static void collide_in_rounds(live *w) {
         bool any = false;
         for (int64_t i = 0; i < w->bouncing.count; i++) {
             const live_contact *c = &w->contacts.data[w->bouncing.data[i]];
-            if (fastest_of(w, c) <= w->model->tolerance.rest_speed) continue;
-            collide(w, c);
+            if (fastest_of(w, c, w->h) <= w->model->tolerance.rest_speed) continue;
+            collide(w, c, NULL, w->h);
             any = true;
         }
         if (!any) return;
@@ -280,9 +282,26 @@ static void collide_in_rounds(live *w) {
 
 /* In the sub-step of that number. */
 void live_impacts(live *w, int substep) {
-    w->impact_step = substep;
+    w->impact_time = substep * w->h;
     if (w->bouncing.count <= FEW)
         collide_in_order(w);
     else
         collide_in_rounds(w);
+}
+
+/* What closes within a time, the fastest first. */
+void live_strike_island(live *w, const live_island *s, double within) {
+    int budget = 16 * s->contact_count + 64;
+    for (int k = 0; k < budget && w->status == ABUT_OK; k++) {
+        const live_contact *worst = NULL;
+        double fastest = w->model->tolerance.rest_speed;
+        for (int i = 0; i < s->contact_count; i++) {
+            const live_contact *c = &w->contacts.data[w->island_contacts.data[s->first_contact + i]];
+            if (!(live_material(w, c->a, c->b)->restitution > 0)) continue;
+            double u = fastest_of(w, c, within);
+            if (u > fastest * (1 + 1e-12)) fastest = u, worst = c;
+        }
+        if (!worst) return;
+        collide(w, worst, s, within);
+    }
 }

@@ -4,7 +4,7 @@
  *     J_hinges v+ = J_hinges v-,      u+ >= target,  p >= 0,  p (u+ - target) = 0      at each point,
  *
  * and then once more with friction at the points that were struck, against the slip that they were left with,
- * |f| <= mu p of the first solution. */
+ * |f| <= mu p of the first solution.  No blow gives energy. */
 #include "sim/live_direct.h"
 
 static live_hinge_row blow_row(const live_blow *b, int i, vec3 along) {
@@ -15,12 +15,12 @@ static live_hinge_row blow_row(const live_blow *b, int i, vec3 along) {
 }
 
 /* One row for each point that takes part; returns the first. */
-static int add_normals(direct *d, const live_blow *b) {
+static int add_normals(direct *d, const live_blow *b, double part) {
     int first = d->rows;
     for (int i = 0; i < b->c->count; i++) {
         if (!b->active[i]) continue;
         live_hinge_row r = blow_row(b, i, b->c->normal);
-        r.bias = -b->target[i];
+        r.bias = -part * b->target[i];
         direct_add_row(d, r, -1, i);
     }
     return first;
@@ -45,18 +45,12 @@ static void add_friction(direct *d, const live_blow *b, int first, double mu) {
     }
 }
 
-/* The changes of all velocities: none of a contact's, so that warm starting does not repeat them; and what
- * they do before the time of the blow is taken back with the positions. */
-static void keep_changes(const direct *d, double t) {
-    live *w = d->w;
+/* The velocities after the blow. */
+static void keep_changes(const direct *d) {
     for (int i = 0; i < d->bodies; i++) {
-        int slot = d->body_of[i] + 1;
+        live_velocity *v = &d->w->velocities[d->body_of[i] + 1];
         if (d->inertias[i].inverse_mass == 0) continue;
-        spatial change = spatial_add(d->motions[i].velocity, spatial_scale(d->velocities[i], -1));
-        four v = live_four(change.linear), s = live_four(change.angular);
-        w->velocities[slot].v += v, w->velocities[slot].w += s;
-        w->before[slot].v += v, w->before[slot].w += s;
-        w->late[slot] = spatial_add(w->late[slot], spatial_scale(change, -t));
+        v->v = live_four(d->motions[i].velocity.linear), v->w = live_four(d->motions[i].velocity.angular);
     }
 }
 
@@ -74,30 +68,111 @@ static abut_status solve(direct *d, abut_error *error) {
     return status;
 }
 
-/* The island whose hinges take part; NULL: none does. */
-const live_island *live_hinged_island(const live *w, const live_contact *c) {
-    int body = w->body[c->a].movable ? c->a : c->b;
-    const live_island *s = &w->islands.data[w->rests[body].island];
-    return s->hinge_count > 0 && s->direct ? s : NULL;
+bool direct_presses(const direct *d) {
+    for (int i = 0; i < d->rows; i++)
+        if (d->manifold_of[i] >= 0 && d->part_of[i] < FRICTION1 && d->z[i] > 0) return true;
+    return false;
+}
+
+/* Whether a point pushes that has restitution and met the other body faster than the rest speed, by the
+ * velocities before the piece. */
+bool direct_bounces(const direct *d) {
+    const live *w = d->w;
+    for (int i = 0; i < d->rows; i++) {
+        if (d->manifold_of[i] < 0 || d->part_of[i] >= FRICTION1 || !(d->z[i] > 0)) continue;
+        const live_contact *c =
+            &w->contacts.data[w->island_contacts.data[d->island->first_contact + d->manifold_of[i]]];
+        if (!(live_material(w, c->a, c->b)->restitution > 0)) continue;
+        double u = 0;
+        for (int k = 0; k < 2; k++) {
+            const live_velocity *v = &w->velocities[(k ? c->b : c->a) + 1];
+            u +=
+                spatial_dot(k ? d->row[i].r.jb : d->row[i].r.ja, (spatial){live_vec3(v->v), live_vec3(v->w)});
+        }
+        if (-u > w->model->tolerance.rest_speed) return true;
+    }
+    return false;
+}
+
+/* The whole blow, with a part of the restitution; returns the first row of a point. */
+static abut_status strike(direct *d, const live_blow *b, double mu, double part, int *first,
+                          abut_error *error) {
+    d->bodies = d->rows = 0;
+    direct_add_held(d);
+    *first = add_normals(d, b, part);
+    int rows = d->rows;
+    abut_status status = solve(d, error);
+    if (status == ABUT_OK) add_friction(d, b, *first, mu);
+    return status == ABUT_OK && d->rows > rows ? solve(d, error) : status;
+}
+
+/* ---- energy */
+
+static bool is_driven(const direct *d) {
+    for (int i = 0; i < d->bodies; i++)
+        if (d->w->body[d->body_of[i]].kinematic) return true;
+    return false;
+}
+
+/* The scalar product of two velocities of all bodies by their masses: twice the energy of one with itself. */
+static double product(const direct *d, int which_a, int which_b) {
+    double sum = 0;
+    for (int i = 0; i < d->bodies; i++) {
+        const body_inertia *body = &d->inertias[i];
+        if (body->inverse_mass == 0) continue;
+        spatial v[3] = {d->velocities[i], d->motions[i].velocity, d->after[i].velocity};
+        spatial a = v[which_a], b = v[which_b];
+        vec3 sa = quat_unrotate(d->motions[i].rotation, a.angular);
+        vec3 sb = quat_unrotate(d->motions[i].rotation, b.angular);
+        sum += body->mass * vec3_dot(a.linear, b.linear) + vec3_dot(sa, mat3_mul_vec(body->inertia, sb));
+    }
+    return sum;
+}
+enum { BEFORE, NOW, ELASTIC };
+
+/* Newton's law of restitution together with friction can give energy (Kane and Levinson 1985): the speed of
+ * leaving is asked for, whatever friction does to it.  The blow without restitution cannot, because its
+ * impulses only oppose what is left of the motion:
+ *
+ *     dE = p . u+ - p . A p / 2 <= 0,      p . u+ <= 0
+ *
+ * So of the two the mean is taken that has as much restitution as gives no energy,
+ *
+ *     v = v_0 + s (v_e - v_0),   s <= 1,     a quadratic equation in s. */
+static abut_status without_gain(direct *d, live_blow *b, double mu, int *first, abut_error *error) {
+    double before = product(d, BEFORE, BEFORE);
+    if (mu == 0 || is_driven(d) || product(d, NOW, NOW) <= before * (1 + 1e-12)) return ABUT_OK;
+    vec3 elastic = sum_of(d, *first);
+    for (int i = 0; i < d->bodies; i++) d->after[i].velocity = d->motions[i].velocity;
+    abut_status status = strike(d, b, mu, 0, first, error);
+    if (status != ABUT_OK) return status;
+    /* a s^2 + 2 c s - e = 0,  e the energy lost without restitution */
+    double e = fmax(before - product(d, NOW, NOW), 0),
+           cross = product(d, NOW, ELASTIC) - product(d, NOW, NOW);
+    double a = product(d, ELASTIC, ELASTIC) - 2 * product(d, NOW, ELASTIC) + product(d, NOW, NOW);
+    double root = sqrt(fmax(cross * cross + a * e, 0));
+    double s = cross + root > 0 ? fmin(e / (cross + root), 1) : 0;
+    for (int i = 0; i < d->bodies; i++) {
+        spatial *v = &d->motions[i].velocity;
+        *v = spatial_add(spatial_scale(*v, 1 - s), spatial_scale(d->after[i].velocity, s));
+    }
+    b->impulse = vec3_lerp(sum_of(d, *first), elastic, s);
+    return ABUT_OK;
 }
 
 abut_status live_collide_hinged(live *w, const live_island *island, live_blow *b, double mu,
                                 abut_error *error) {
     arena_mark mark = arena_save(&w->scratch);
     direct d = {.w = w, .island = island};
+    int first = 0;
     abut_status status = direct_allocate(&d, &w->scratch) ? ABUT_OK : fail_memory(error);
-    if (status == ABUT_OK) {
-        direct_add_held(&d);
-        int first = add_normals(&d, b), rows = d.rows;
-        status = solve(&d, error);
-        if (status == ABUT_OK) add_friction(&d, b, first, mu);
-        if (status == ABUT_OK && d.rows > rows) status = solve(&d, error);
-        for (int i = 0; i < d.bodies && status == ABUT_OK; i++) {
-            b->energy[0] += live_energy_of(w, d.body_of[i] + 1, d.velocities[i], b->t);
-            b->energy[1] += live_energy_of(w, d.body_of[i] + 1, d.motions[i].velocity, b->t);
-        }
-        if (status == ABUT_OK) keep_changes(&d, b->t), b->impulse = sum_of(&d, first);
+    if (status == ABUT_OK) status = strike(&d, b, mu, 1, &first, error);
+    if (status == ABUT_OK) b->impulse = sum_of(&d, first), status = without_gain(&d, b, mu, &first, error);
+    for (int i = 0; i < d.bodies && status == ABUT_OK; i++) {
+        b->energy[0] += live_energy_of(w, d.body_of[i] + 1, d.velocities[i], b->t);
+        b->energy[1] += live_energy_of(w, d.body_of[i] + 1, d.motions[i].velocity, b->t);
     }
+    if (status == ABUT_OK) keep_changes(&d);
     arena_restore(&w->scratch, mark);
     return status;
 }

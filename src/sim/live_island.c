@@ -141,11 +141,11 @@ static void choose_direct(live *w) {
         live_island *s = &w->islands.data[i];
         int rows = s->points + 5 * s->contact_count + 8 * s->hinge_count;
         /* hinges alone, and columns, make a sparse problem, whose cost grows with its rows */
-        int sparse = 10 * w->options.direct_rows;
+        int sparse = 10 * w->options.direct_rows, tall = 10 * sparse;
         if (s->awake && is_column(s)) columns += rows;
-        bool column = is_column(s) && columns <= sparse;
+        bool column = is_column(s) && columns <= tall;
         bool hard = s->hinge_count > 0 || column || (s->contact_count > 1 && s->heaviest > 3 * s->lightest);
-        int most = s->contact_count && !column ? w->options.direct_rows : sparse;
+        int most = column ? tall : s->contact_count ? w->options.direct_rows : sparse;
         s->direct = s->awake && rows > 0 && rows <= most;
         if (s->direct && !hard) {
             easy += rows;
@@ -158,6 +158,7 @@ static void choose_direct(live *w) {
         for (int k = 0; k < s->body_count; k++) {
             int body = w->island_bodies.data[s->first_body + k];
             w->in_direct[body] = s->direct, w->flies[body + 1] = flies;
+            w->hinged[body + 1] = s->direct && s->hinge_count > 0;
         }
     }
 }

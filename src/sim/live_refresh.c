@@ -11,9 +11,12 @@
 
 #define MOST_TURN 0.1 /* radians: half of the angle above */
 
-/* By slot, after its position: whether it may have turned too far against another. */
+/* By slot, after its position: whether it may have turned too far against another, and its inertia there. */
 void live_note_turn(live *w, int slot) {
     w->turns[slot] = vec3_length2(live_vec3(w->moved[slot].w)) > MOST_TURN * MOST_TURN / 4;
+    if (!w->turns[slot]) return;
+    atomic_store_explicit(&w->any_turned, 1, memory_order_relaxed);
+    if (w->movable[slot] && !w->body[slot - 1].spherical) live_load_mass(w, slot);
 }
 
 /* A pair of large meshes is not looked at again: it costs more than the rest of the step. */
@@ -99,6 +102,7 @@ static void refresh(live *w, live_batch *batch) {
 }
 
 void live_refresh(live *w, int first, int end) {
+    if (!atomic_load_explicit(&w->any_turned, memory_order_relaxed)) return;
     for (int i = first; i < end; i++)
         if (is_outdated(w, &w->batches[i])) refresh(w, &w->batches[i]);
 }

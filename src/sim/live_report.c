@@ -126,6 +126,15 @@ static bool is_driven(const abut_model *m) {
     return m->force_count > 0;
 }
 
+/* Of bodies at the rest speed: the clock calls less than that rest, and in a scene where nothing moves there
+ * is no other energy that rounding could be compared with. */
+static double energy_of_rest(const live *w) {
+    double mass = 0, v = w->model->tolerance.rest_speed;
+    for (int i = 0; i < w->bodies; i++)
+        if (w->body[i].movable) mass += w->body[i].inertia.mass;
+    return mass * v * v / 2;
+}
+
 /* What is missing was dissipated; what was gained is work where something drives the scene, and an error of
  * the clock otherwise. */
 void live_balance(live *w) {
@@ -139,6 +148,6 @@ void live_balance(live *w) {
         return;
     }
     s->dissipated += wanted - total;
-    if (total > wanted && s->largest_energy > 0)
-        s->energy_error = fmax(s->energy_error, (total - wanted) / s->largest_energy);
+    double largest = fmax(s->largest_energy, energy_of_rest(w));
+    if (total > wanted && largest > 0) s->energy_error = fmax(s->energy_error, (total - wanted) / largest);
 }

@@ -31,12 +31,6 @@ static bool visit(void *user, int32_t item) {
     return true;
 }
 
-static int ascending(const void *user, const void *a, const void *b) {
-    (void)user;
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 /* Fills `found` with the bodies that touch the shape, in ascending order; false: memory is out. */
 static bool find_touching(const live *w, const collider *shape, pose at, int skip, int_array *found) {
     asker q = {w, shape, at, skip, found, true};
@@ -48,9 +42,8 @@ static bool find_touching(const live *w, const collider *shape, pose at, int ski
         for (int i = 0; i < w->bodies; i++)
             if (w->leaves[i] != BVH_NONE) try_body(&q, i);
     }
-    if (!q.fine) return false;
-    return found->count < 2 ||
-           sort_stable(w->context, found->data, (size_t)found->count, sizeof *found->data, ascending, NULL);
+    if (q.fine) sort_ints(found->data, found->count);
+    return q.fine;
 }
 
 /* ---- once */

@@ -89,13 +89,13 @@ static void test_stopped_in_fall(void **state) {
 
 /* Ellipsoids that spin and land without friction: a blow that only pushes takes energy, wherever the place of
  * contact goes while they turn (they are solved by batches, whose contacts are found anew within the step).
- * Overlap that is removed may lift a body by a little; the promise allows a hundredth of the energy in a
- * frame. */
+ * What removes an overlap d may lift a body by it: m g d, of at least m v^2 / 2.  (Relaxed with the arms and
+ * the inertia of before the sub-step one of sixty gained 1.3 %, one of 600 2 %.) */
 static void test_spinning_landings(void **state) {
     (void)state;
     uint64_t seed = 21;
-    int broken = 0;
-    for (int i = 0; i < 60; i++) {
+    double all = 0;
+    for (int i = 0; i < 120; i++) {
         trial t;
         begin(&t);
         t.options.direct_rows = 0;
@@ -107,12 +107,51 @@ static void test_spinning_landings(void **state) {
         b->spin = vec3_scale(support_direction(&seed), 25);
         start(&t);
         steps(&t, 40);
-        double gained = abut_sim_audit(t.run).energy_error;
-        broken += gained > 0.01;
-        assert_true(gained <= 0.02);
+        abut_audit audit = abut_sim_audit(t.run);
+        assert_true(audit.energy_error <= 9.81 * audit.deepest_overlap / (5 * 5 / 2.0));
+        all += audit.energy_error;
         finish(&t);
     }
-    assert_true(broken <= 1);
+    assert_true(all / 120 <= 1e-4);
+}
+
+/* A rattleback (an ellipsoid of half axes 1, 0.4, 0.3 m with its axes of inertia turned by 5 degrees) spun
+ * against its will: when its spin passes -0.2 rad/s, and its spin after 20 s. */
+static void run_rattleback(abut_mode mode, int substeps, double *reversal, double *end) {
+    trial t;
+    begin(&t);
+    t.world.mode = mode, t.world.substeps = substeps;
+    t.world.material.friction = (abut_friction){5, 5, 0, 0};
+    add_floor(&t);
+    double a = 1, b = 0.4, c = 0.3, turn = -5 * 3.14159265358979323846 / 180, x = cos(turn), y = sin(turn);
+    double ix = (b * b + c * c) / 5, iy = (a * a + c * c) / 5, iz = (a * a + b * b) / 5;
+    const double inertia[6] = {x * x * ix + y * y * iy, y * y * ix + x * x * iy, iz, x * y * (ix - iy), 0, 0};
+    abut_body_def *stone = add(&t, abut_shape_ellipsoid(a, b, c), 0, 0, c);
+    stone->mass = 1, stone->has_inertia = true, stone->spin = vec3_make(0, 0.3, 2);
+    memcpy(stone->inertia, inertia, sizeof inertia);
+    start(&t);
+    *reversal = NAN;
+    for (int i = 0; i < 1200; i++) {
+        double last = abut_sim_motion(t.run, 1).spin.z;
+        steps(&t, 1);
+        *end = abut_sim_motion(t.run, 1).spin.z;
+        if (isnan(*reversal) && *end < -0.2) *reversal = (i + (-0.2 - last) / (*end - last)) / 60;
+    }
+    finish(&t);
+}
+
+/* Rolling is held half way through the sub-step, so the error of the last spin falls as h^2 (at least by
+ * three where h is halved), and that of the reversal is a hundredth of a second (held where the sub-step
+ * begins it was 0.55 s, and fell as h). */
+static void test_rattleback(void **state) {
+    (void)state;
+    double time[3], end[3];
+    run_rattleback(ABUT_EXACT, 4, &time[0], &end[0]);
+    run_rattleback(ABUT_LIVE, 4, &time[1], &end[1]);
+    run_rattleback(ABUT_LIVE, 8, &time[2], &end[2]);
+    assert_true(fabs(time[1] - time[0]) <= 0.01 && fabs(time[2] - time[0]) <= 0.01);
+    assert_true(fabs(end[1] - end[0]) <= 0.01);
+    assert_true(fabs(end[2] - end[0]) <= fabs(end[1] - end[0]) / 3);
 }
 
 static void test_casts(void **state) {
@@ -265,8 +304,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_span),        cmocka_unit_test(test_bullet),
         cmocka_unit_test(test_stopped_in_fall), cmocka_unit_test(test_spinning_landings),
-        cmocka_unit_test(test_casts),           cmocka_unit_test(test_sensors),
-        cmocka_unit_test(test_audit),           cmocka_unit_test(test_switch),
+        cmocka_unit_test(test_rattleback),      cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_sensors),         cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_switch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
