@@ -14,12 +14,25 @@
 
 enum { DEPTH = 16, HOLES = 16 };
 
-/* ---- Lua to JSON */
+/* ---- Lua to JSON
+ *
+ * Every value is put where it belongs before it is filled, under the scene's list of calls: an error raised
+ * on the way leaks nothing.  Each value costs instructions: tables that hold each other again and again can
+ * stand for more values than memory has room for. */
 
-static json_t *value_of(lua_State *L, int index, int depth);
+enum { VALUE_COST = 50 }; /* about 70 bytes of memory */
+
+/* Into a list (at its end) or an object (under the key); the owner keeps it.  NULL: it has no room. */
+static json_t *put(json_t *owner, const char *key, json_t *value) {
+    int failed =
+        key ? json_object_set_new(owner, key, value) : json_array_append_new(owner, value); /* frees it */
+    return failed ? NULL : value;
+}
+
+static void add_value(lua_State *L, int index, int depth, json_t *owner, const char *key);
 
 /* A list keeps its places, also where Lua's length stops at a nil before its end: such places are null. */
-static json_t *table_of(lua_State *L, int index, int depth) {
+static void add_table(lua_State *L, int index, int depth, json_t *owner, const char *key) {
     lua_Integer length = (lua_Integer)lua_rawlen(L, index), last = length;
     bool named = false;
     lua_pushnil(L);
@@ -30,44 +43,58 @@ static json_t *table_of(lua_State *L, int index, int depth) {
         last = place > last ? place : last;
     }
     length = last;
-    json_t *out = named ? json_object() : json_array();
+    json_t *out = put(owner, key, named ? json_object() : json_array());
+    if (!out) scene_raise_memory(L);
     for (lua_Integer i = 1; i <= length && !named; i++) {
-        lua_geti(L, index, i);
-        json_array_append_new(out, value_of(L, lua_gettop(L), depth + 1));
+        lua_rawgeti(L, index, i);
+        add_value(L, lua_gettop(L), depth + 1, out, NULL);
         lua_pop(L, 1);
     }
-    if (!named) return out;
+    if (!named) return;
     lua_pushnil(L);
     while (lua_next(L, index)) {
         lua_pushvalue(L, -2);
-        json_object_set_new(out, lua_tostring(L, -1), value_of(L, lua_gettop(L) - 1, depth + 1));
+        const char *name = lua_tostring(L, -1); /* of a copy, which may become a string */
+        if (name) add_value(L, lua_gettop(L) - 1, depth + 1, out, name);
         lua_pop(L, 2);
     }
-    return out;
 }
 
-static json_t *value_of(lua_State *L, int index, int depth) {
-    abut_scene *scene = scene_of(L);
-    if (depth > DEPTH) scene_raise(L, NULL, "tables are nested too deeply");
-    luaL_checkstack(L, 8, "tables are nested too deeply");
-    int shape = scene_handle(L, index, SCENE_SHAPE), body = scene_handle(L, index, SCENE_BODY);
-    if (shape >= 0) return json_incref(scene->shapes.data[shape].call);
-    if (body >= 0) return json_string(scene->bodies.data[body].name);
+static json_t *plain_value(lua_State *L, int index) {
     switch (lua_type(L, index)) {
     case LUA_TBOOLEAN: return json_boolean(lua_toboolean(L, index));
     case LUA_TNUMBER:
         return lua_isinteger(L, index) ? json_integer(lua_tointeger(L, index))
                                        : json_real(lua_tonumber(L, index));
     case LUA_TSTRING: return json_string(lua_tostring(L, index));
-    case LUA_TTABLE: return table_of(L, index, depth);
     default: return json_null(); /* functions: the scene is marked as not dumpable where they are kept */
     }
 }
 
-json_t *scene_json_of(lua_State *L, int index, const char *call) {
-    json_t *out = json_object();
-    json_object_set_new(out, call, value_of(L, index, 0));
-    return out;
+static void add_value(lua_State *L, int index, int depth, json_t *owner, const char *key) {
+    abut_scene *scene = scene_of(L);
+    if (depth > DEPTH) scene_raise(L, NULL, "tables are nested too deeply");
+    luaL_checkstack(L, 8, "tables are nested too deeply");
+    scene_charge(L, VALUE_COST);
+    int shape = scene_handle(L, index, SCENE_SHAPE), body = scene_handle(L, index, SCENE_BODY);
+    if (shape >= 0)
+        put(owner, key, json_incref(scene->shapes.data[shape].call));
+    else if (body >= 0)
+        put(owner, key, json_string(scene->bodies.data[body].name));
+    else if (lua_istable(L, index))
+        add_table(L, index, depth, owner, key);
+    else
+        put(owner, key, plain_value(L, index));
+}
+
+/* {name: argument}, with several arguments {name: [arguments]} (pair("a", "b", {...})), or null without any,
+ * at the end of the scene's calls. */
+static void add_call(lua_State *L, json_t *calls, const char *name) {
+    int count = lua_gettop(L);
+    json_t *call = put(calls, NULL, count > 0 ? json_object() : json_null()), *list = call;
+    if (call && count > 1) list = put(call, name, json_array());
+    if (!list) scene_raise_memory(L);
+    for (int i = 1; i <= count; i++) add_value(L, i, 0, list, count > 1 ? NULL : name);
 }
 
 /* ---- recording calls */
@@ -78,19 +105,10 @@ static int recorded(lua_State *L) {
     const char *name = lua_tostring(L, lua_upvalueindex(1));
     scene_check_building(L, name);
     scene_charge(L, SCENE_CALL_COST);
-    json_t *call = NULL;
-    if (lua_gettop(L) > 1) { /* pair("a", "b", {...}): its arguments as a list */
-        json_t *list = json_array();
-        for (int i = 1; i <= lua_gettop(L); i++) json_array_append_new(list, value_of(L, i, 0));
-        call = json_object();
-        json_object_set_new(call, name, list);
-    } else if (lua_gettop(L) == 1) {
-        call = scene_json_of(L, 1, name);
-    }
-    /* owned by the list of calls from now on, so that a raised error leaks nothing */
     if (!scene->calls) scene->calls = json_array();
+    if (!scene->calls) scene_raise_memory(L);
     size_t place = json_array_size(scene->calls);
-    json_array_append_new(scene->calls, call ? call : json_null());
+    add_call(L, scene->calls, name);
     lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(2));
     int results = function(L);
     if (results == 1 && scene_handle(L, -1, SCENE_SHAPE) >= 0) { /* shapes are written where they are used */

@@ -196,7 +196,6 @@ double *scene_read_points(lua_State *L, const char *what, int size, int *count);
 int scene_return_shape(lua_State *L, abut_shape shape);
 
 /* ---- json.c */
-json_t *scene_json_of(lua_State *L, int index, const char *call); /* NULL after a function: undumpable */
 abut_status scene_run_json(abut_scene *scene, const char *text, size_t size, abut_error *error);
 
 /* ---- kry.c */

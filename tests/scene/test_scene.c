@@ -212,6 +212,11 @@ static void nothing_runs_for_ever(void **state) {
     refused("local s = ('a'):rep(1e6)\ns:gsub('a-b', '')", 2, "instructions", "");
     refused("while true do body { shape = sphere {1} } end", 1, "instructions", "");
     refused("body { shape = solid.sphere {1, 4096, 4096} }", 1, "facets", "");
+    /* a table within itself; and 8^14 tables in fifteen */
+    refused("body { shape = sphere {1},\n  color = _G }", 1, "nested", "");
+    refused("local t = {1}\nfor i = 1, 14 do t = {t, t, t, t, t, t, t, t} end\nbody { shape = sphere {1}, "
+            "color = t }",
+            3, "instructions", "");
 }
 
 /* Patterns as the reference manual of Lua has them: the answers are its examples, and what follows from its
