@@ -9,10 +9,12 @@
 #include <time.h>
 
 static volatile sig_atomic_t interrupted;
+static abut_sim *volatile interruptible;
 
 static void on_interrupt(int signal_number) {
     (void)signal_number;
     interrupted = 1;
+    abut_sim_stop(interruptible);
 }
 
 static double now(void) {
@@ -112,6 +114,7 @@ int simulation_begin(simulation *s, const abut_recorder_def *def) {
         options = abut_recorder_options(s->recorder);
         simulation_watch(s);
     }
+    options.step_budget = s->max_steps;
     if (abut_sim_create(&s->context, s->model, &options, &s->run, &error) != ABUT_OK) {
         list_overlaps(s);
         return report(s, &error);
@@ -221,6 +224,7 @@ static abut_status advance(simulation *s, double until, abut_error *error) {
 int simulation_run(simulation *s, bool strict, bool json) {
     abut_error error = {0};
     /* a second Ctrl-C ends the process: what is committed stays */
+    interruptible = s->run;
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old;
     sigaction(SIGINT, &action, &old);
     double started = now(), shown = 0, first = abut_sim_time(s->run);
@@ -235,6 +239,7 @@ int simulation_run(simulation *s, bool strict, bool json) {
         }
     }
     sigaction(SIGINT, &old, NULL);
+    if (status == ABUT_CANCELLED && interrupted) status = ABUT_OK; /* in the middle of a frame */
     if (progress && shown > 0) fprintf(stderr, "\r%78s\r", "");
     const char *word = status == ABUT_OK && !interrupted ? "completed" : "stopped";
     double wall = now() - started;

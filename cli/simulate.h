@@ -13,8 +13,9 @@ typedef struct simulation {
     abut_recorder *recorder; /* NULL: nothing is recorded */
     const char *recording;   /* its path */
     double duration;
-    int64_t frames; /* recorded or passed, the one at time 0 counted */
-    bool quiet;     /* nothing but errors */
+    int64_t max_steps; /* in a frame; 0: the library's own budget */
+    int64_t frames;    /* recorded or passed, the one at time 0 counted */
+    bool quiet;        /* nothing but errors */
 } simulation;
 
 /* What the library and the scene say goes to standard error, unless it is to be quiet. */

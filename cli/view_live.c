@@ -47,6 +47,7 @@ struct view_live {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     wishes wish;
+    abut_sim *moving; /* the run while it advances */
 
     /* of the thread */
     abut_scene *scene;
@@ -262,13 +263,30 @@ static abut_status change_model(view_live *l, bool pulled, abut_error *error) {
     return ABUT_OK;
 }
 
+/* Advances where a wish to end it can reach it. */
+static abut_status move(view_live *l, double until, abut_error *error) {
+    pthread_mutex_lock(&l->mutex);
+    l->moving = l->run;
+    pthread_mutex_unlock(&l->mutex);
+    abut_status status = abut_sim_advance(l->run, until, error);
+    pthread_mutex_lock(&l->mutex);
+    l->moving = NULL;
+    pthread_mutex_unlock(&l->mutex);
+    return status;
+}
+
+/* With the mutex: a frame under way ends now. */
+static void stop_moving(view_live *l) {
+    if (l->moving) abut_sim_stop(l->moving);
+}
+
 static bool advance(view_live *l, const view_grip *grip) {
     abut_error error = {0};
     double began = view_clock(), from = abut_sim_time(l->run),
            until = (double)(l->frame + 1) * l->world.frame;
     abut_status status = change_model(l, grip->body >= 0, &error);
     if (status == ABUT_OK && l->pulled) view_pull_aim(l->pull, l->run, grip);
-    if (status == ABUT_OK) status = abut_sim_advance(l->run, until, &error);
+    if (status == ABUT_OK) status = move(l, until, &error);
     if (status == ABUT_OK && !abut_scene_every(l->scene, from, until)) status = ABUT_CANCELLED;
     if (status == ABUT_CANCELLED && !abut_scene_error(l->scene)) return true; /* restart or quit */
     if (status != ABUT_OK) {
@@ -412,6 +430,7 @@ bool view_live_message(view_live *l, const char *text, size_t size) {
     wishes changed = l->wish;
     bool good = json_is_object(message) && obey(&changed, message);
     if (good) l->wish = changed;
+    if (good && changed.restart) stop_moving(l);
     pthread_cond_signal(&l->changed);
     pthread_mutex_unlock(&l->mutex);
     json_decref(message);
@@ -436,6 +455,7 @@ view_live *view_live_start(const char *path, const char *root, view_send *send, 
 void view_live_stop(view_live *l) {
     pthread_mutex_lock(&l->mutex);
     l->wish.quit = true;
+    stop_moving(l);
     pthread_cond_signal(&l->changed);
     pthread_mutex_unlock(&l->mutex);
     pthread_join(l->thread, NULL);

@@ -203,6 +203,9 @@ typedef struct abut_sim_options {
     bool (*event)(void *user, const abut_event *event);
     bool (*segment)(void *user, const abut_segment *segment);
     int64_t event_budget; /* steps of a group in one frame before it is stepped in time instead; 0: 5000 */
+    /* Steps of a group in one advance, of both kinds, before it ends with ABUT_BUDGET and the name of the
+     * body that needs them; 0: 10,000,000, which is minutes. */
+    int64_t step_budget;
 } abut_sim_options;
 
 ABUT_API abut_status abut_sim_create(const abut_context *context, const abut_model *model,
@@ -212,8 +215,12 @@ ABUT_API abut_status abut_sim_create_at(const abut_context *context, const abut_
                                         const abut_sim_options *options, const void *snapshot, size_t size,
                                         abut_sim **run, abut_error *error);
 ABUT_API void abut_sim_free(abut_sim *run);
-/* Moves the world to the time `until`, exactly. */
+/* Moves the world to the time `until`, exactly.  Where that fails or is stopped the run stands where it stood
+ * before, in the live clock at the end of the last whole step. */
 ABUT_API abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error);
+/* Ends the advance that is under way, or else the next one, with ABUT_CANCELLED, as soon as a step of it is
+ * done: a frame may take long.  May be called from another thread, or by a signal handler. */
+ABUT_API void abut_sim_stop(abut_sim *run);
 
 /* Goes on with the other clock from here (abut/live.h).  From live to exact, bodies that overlap are pushed
  * apart first; ABUT_BUDGET or ABUT_UNSUPPORTED when that cannot be done, and the run stays as it is. */

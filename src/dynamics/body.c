@@ -58,6 +58,15 @@ abut_status body_inertia_make(double mass, mat3 inertia, body_inertia *out, abut
     return ABUT_OK;
 }
 
+body_inertia body_slowed(const body_inertia *body, double linear, double angular) {
+    body_inertia out = *body;
+    out.mass += linear, out.inverse_mass = 1 / out.mass;
+    if (!(angular > 0)) return out;
+    out.inertia = mat3_add(out.inertia, mat3_diagonal(angular, angular, angular));
+    out.inverse_inertia = mat3_inverse(out.inertia);
+    return out;
+}
+
 static body_mass mass_of_ellipsoid(vec3 a, double density) {
     double m = density * (4.0 / 3) * ANGLE_PI * a.x * a.y * a.z;
     double xx = a.x * a.x, yy = a.y * a.y, zz = a.z * a.z;

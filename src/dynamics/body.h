@@ -20,6 +20,10 @@ body_inertia body_immovable(void);
  * definite, or a principal moment exceeds the sum of the two others (no mass distribution has that). */
 abut_status body_inertia_make(double mass, mat3 inertia, body_inertia *out, abut_error *error);
 
+/* M + diag(linear, angular): the mass that a drag c stands for over a time h where it is taken at the end of
+ * it, M (v1 - v0) = h (F - c v1), with linear or angular = h c. */
+body_inertia body_slowed(const body_inertia *body, double linear, double angular);
+
 /* The tensor with the entries xx yy zz xy xz yz (xy = minus the integral of x y). */
 mat3 body_tensor(const double entries[6]);
 /* The tensor in axes turned by q: R I R^T. */

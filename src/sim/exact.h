@@ -227,6 +227,7 @@ typedef struct exact {
     bool cut_short;       /* the last step, by an event */
     double storm;         /* tiny steps, less what calm ones have made up for (exact_storm.c) */
     bool marked;          /* near pairs are marked for the placed state */
+    bool slowing;         /* a time step is being solved, with drag at its end */
     bool jammed;          /* nothing can move on (exact_jam.c) */
     bool confused;        /* no modes of friction were found, or the storm is there */
     int64_t frame_steps;  /* of the exact clock in this frame */
@@ -288,6 +289,10 @@ abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute
 abut_status exact_derivative(void *user, double time, const double *y, double *dydt);
 /* e . (M_a^-1 + M_b^-1) e at the contact: its acceleration along e for one newton along e. */
 double exact_mobility(const exact *x, const group_contact *c, vec3 e);
+/* J M^-1 J^T */
+double exact_row_mobility(const exact *x, const row *r);
+/* Of springs and hinges with springs at the placed state: the fastest, radians a second. */
+double exact_fastest_spring(const exact *x);
 abut_status exact_evaluate_contacts(exact *x, abut_error *error);
 
 /* The placed state is the end of a step: full turns of hinges are counted from here. */

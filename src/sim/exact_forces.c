@@ -61,11 +61,14 @@ static void push(exact *x, int body, vec3 force, vec3 at) {
         spatial_add(x->wrenches[body], spatial_force_at(force, vec3_sub(at, x->motions[body].center)));
 }
 
+/* Drag is left to the masses where a time step takes it at its end. */
 static void apply_gravity_and_drag(exact *x, power *p) {
     for (int i = 0; i < x->movable; i++) {
         const model_body *b = &x->model->bodies[x->bodies[i]];
         twist v = x->motions[i].velocity;
         vec3 force = vec3_scale(x->model->world.gravity, b->inertia.mass);
+        x->wrenches[i] = (spatial){force, {0, 0, 0}};
+        if (x->slowing) continue;
         x->wrenches[i] =
             (spatial){vec3_axpy(force, -b->drag_linear, v.linear), vec3_scale(v.angular, -b->drag_angular)};
         p->dissipated += b->drag_linear * vec3_length2(v.linear) + b->drag_angular * vec3_length2(v.angular);
@@ -239,6 +242,51 @@ double exact_mobility(const exact *x, const group_contact *c, vec3 e) {
     return mobility(x, c->a, c->point.at, e) + mobility(x, c->b, c->point.at, e);
 }
 
+double exact_row_mobility(const exact *x, const row *r) {
+    const int bodies[2] = {r->a, r->b};
+    const spatial parts[2] = {r->ja, r->jb};
+    double sum = 0;
+    for (int k = 0; k < 2; k++) {
+        int i = bodies[k];
+        if (i >= 0 && i < x->movable)
+            sum += spatial_dot(parts[k], body_apply(&x->inertias[i], x->motions[i].rotation, parts[k]));
+    }
+    return sum;
+}
+
+/* sqrt(k J M^-1 J^T) and c J M^-1 J^T: how fast a spring swings, and how fast its damping stops it. */
+static double pace_of(double stiffness, double damping, double mobility) {
+    return fmax(sqrt(stiffness * mobility), damping * mobility);
+}
+
+double exact_fastest_spring(const exact *x) {
+    double most = 0;
+    for (int i = 0; i < x->spring_count; i++) {
+        const model_spring *s = &x->model->springs[x->springs[i]];
+        end a = spring_end(x, s->a, s->at_a), b = spring_end(x, s->b, s->at_b);
+        vec3 d = vec3_sub(b.at, a.at);
+        double length = vec3_length(d);
+        if (!(length > 0)) continue;
+        vec3 n = vec3_scale(d, 1 / length);
+        double m = (a.local >= 0 ? mobility(x, a.local, a.at, n) : 0) +
+                   (b.local >= 0 ? mobility(x, b.local, b.at, n) : 0);
+        most = fmax(most, pace_of(s->stiffness, s->damping, m));
+    }
+    for (int i = 0; i < x->hinge_count; i++) {
+        const hinge *h = &x->model->hinges[x->hinges[i]].h;
+        int la = x->local_of[h->a], lb = h->b >= 0 ? x->local_of[h->b] : -1;
+        double value, rate;
+        row r;
+        if (!(h->stiffness > 0 || h->damping > 0) || run_hinges(x->run->state)[x->hinges[i]].broken ||
+            !hinge_coordinate(h, &x->motions[la], lb >= 0 ? &x->motions[lb] : NULL, x->hinge_known[i], &value,
+                              &rate, &r))
+            continue;
+        r.a = la, r.b = lb;
+        most = fmax(most, pace_of(h->stiffness, h->damping, exact_row_mobility(x, &r)));
+    }
+    return most;
+}
+
 /* ---- powers of constraint forces */
 
 /* What friction takes, and what immovable bodies that move give. */
@@ -315,7 +363,8 @@ static bool is_solved(const exact *x) {
 abut_status exact_accelerate(exact *x, double time, bool choose, bool distribute, double powers[2],
                              abut_error *error) {
     if (x->account) x->account->evaluations++; /* a look between steps has none */
-    abut_status status = exact_prepare(x, time, powers, error);
+    abut_status status = run_goes_on(x->run, time, error);
+    if (status == ABUT_OK) status = exact_prepare(x, time, powers, error);
     if (status != ABUT_OK) return status;
     group g = make_group(x);
     forces_config config = forces_default_config();

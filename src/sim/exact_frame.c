@@ -285,8 +285,11 @@ abut_status exact_frame(abut_sim *run, double until, abut_error *error) {
     double h = until - run->state->time;
     memcpy(run->saved, run->state, run->state_bytes);
     arena_mark outer = arena_save(&run->scratch);
-    double *reaches = arena_alloc(&run->scratch, (size_t)run->model->body_count + 1, sizeof *reaches);
-    if (!reaches) return fail_memory(error);
+    size_t bodies = (size_t)run->model->body_count;
+    double *reaches = arena_alloc(&run->scratch, bodies + 1, sizeof *reaches);
+    spatial *accelerations = arena_alloc(&run->scratch, bodies + 1, sizeof *accelerations);
+    if (!reaches || !accelerations) return fail_memory(error);
+    memcpy(accelerations, run->accelerations, bodies * sizeof *accelerations);
     for (int i = 0; i < PLANS; i++) {
         arena_mark mark = arena_save(&run->scratch);
         exact_plan p;
@@ -301,11 +304,14 @@ abut_status exact_frame(abut_sim *run, double until, abut_error *error) {
             move_kinematic(run, until);
             status = run_take_aheads(run, error);
         }
+        if (!kept) {
+            memcpy(run->state, run->saved, run->state_bytes);
+            memcpy(run->accelerations, accelerations, bodies * sizeof *accelerations);
+        }
         if (kept || status != ABUT_OK) {
             arena_restore(&run->scratch, outer);
             return status;
         }
-        memcpy(run->state, run->saved, run->state_bytes);
     }
     arena_restore(&run->scratch, outer);
     return fail(

@@ -1,6 +1,8 @@
 /* The loop of a group (DESIGN section 6): integrate, find the event, correct, settle, record. */
 #include "sim/exact.h"
 
+enum { STEP_BUDGET = 10000000 };
+
 /* ---- rest */
 
 /* A body's speed where it is largest, of a twist about its centre; one without a shape is as large as a ring
@@ -224,6 +226,25 @@ static abut_status settle_or_storm(exact *x, bool start, abut_error *error) {
     return status;
 }
 
+/* Whether the frame may take one step more.  A motion that needs millions (a spring of 1e20 N m, a drag of
+ * 1e20 times the mass) is followed rightly, but a caller that waits for its end is not served by that. */
+static abut_status goes_on(const exact *x, abut_error *error) {
+    int64_t budget = x->run->options.step_budget > 0 ? x->run->options.step_budget : STEP_BUDGET;
+    abut_status status = run_goes_on(x->run, x->time, error);
+    if (status != ABUT_OK || x->account->steps < budget) return status;
+    int fastest = 0;
+    double most = -1;
+    for (int i = 0; i < x->movable; i++) {
+        double a = surface_speed(x, i, x->accelerations[i]);
+        if (a > most) most = a, fastest = i;
+    }
+    return fail(
+        error, ABUT_BUDGET,
+        "%lld steps lead from t = %.9g only to t = %.9g: body `%s` accelerates by %.3g m/s^2; make its "
+        "springs, drag and forces weaker or its mass larger, or allow more steps",
+        (long long)budget, x->run->state->time, x->time, x->model->bodies[x->bodies[fastest]].name, most);
+}
+
 abut_status exact_advance(exact *x, abut_error *error) {
     if (still_rests(x)) return hold(x, error);
     exact_measure_speed(x);
@@ -237,7 +258,8 @@ abut_status exact_advance(exact *x, abut_error *error) {
     bool stepping = x->pace.steps_left > 0;
     if (status == ABUT_OK && !resumes && !stepping) status = settle_or_storm(x, !x->run->started, error);
     while (status == ABUT_OK && x->time < x->end) {
-        if (exact_plan_left(x->plan, x)) return ABUT_OK; /* the frame will be undone */
+        status = goes_on(x, error);
+        if (status != ABUT_OK || exact_plan_left(x->plan, x)) return status; /* the frame will be undone */
         bool reduced = resumes && x->pace.steps_left == 0;
         status = reduced ? ABUT_OK : exact_start_integrator(x, error);
         if (status != ABUT_OK) break;

@@ -109,15 +109,10 @@ abut_status exact_push_motors(exact *x, double h, double *forces, abut_error *er
     for (int i = 0; i < x->row_count; i++) {
         const row *r = &x->rows[i];
         const hinge *motor = &x->model->hinges[x->hinges[x->row_hinge[i]]].h;
-        double most = motor->motor_max_force, mobility = 0;
+        double most = motor->motor_max_force;
         forces[i] = 0;
         if (x->row_kinds[i] != ROW_MOTOR || !isfinite(most)) continue;
-        const int bodies[2] = {r->a, r->b};
-        const spatial parts[2] = {r->ja, r->jb};
-        for (int k = 0; k < 2; k++)
-            if (bodies[k] >= 0 && bodies[k] < x->movable)
-                mobility += spatial_dot(
-                    parts[k], body_apply(&x->inertias[bodies[k]], x->motions[bodies[k]].rotation, parts[k]));
+        double mobility = exact_row_mobility(x, r);
         if (!(mobility > 0)) continue;
         forces[i] = fmin(fmax((r->rate - row_dot(r, free)) / (h * mobility), -most), most);
         row_add_wrench(r, forces[i], x->wrenches);

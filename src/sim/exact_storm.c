@@ -28,9 +28,12 @@ static double applied_acceleration(const exact *x) {
 }
 
 /* A thousandth of the time in which the smallest body falls by its extent d (1 ms for 10 m under gravity, 0.1
- * ms for 10 cm), and no more than moves a surface by four thousandths of d. */
+ * ms for 10 cm), no more than a twentieth of a radian of the fastest spring, whose force is that of the
+ * start, and no more than moves a surface by four thousandths of d. */
 static double step_of(const exact *x) {
-    double d = x->model->smallest, h = 1e-3 * sqrt(d / applied_acceleration(x));
+    double d = x->model->smallest, h = 1e-3 * sqrt(d / applied_acceleration(x)),
+           pace = exact_fastest_spring(x);
+    if (pace * h > 0.05) h = 0.05 / pace;
     return x->speed * h > 4e-3 * d ? 4e-3 * d / x->speed : h;
 }
 

@@ -68,6 +68,46 @@ static void free_velocities(const exact *x, const group *g, double h, spatial *o
     }
 }
 
+/* The drag on a body, times h, as masses. */
+static body_inertia slowed(const exact *x, int i, double h) {
+    const model_body *b = &x->model->bodies[x->bodies[i]];
+    return body_slowed(&x->inertias[i], h * b->drag_linear, h * b->drag_angular);
+}
+
+static bool has_drag(const exact *x, int i) {
+    const model_body *b = &x->model->bodies[x->bodies[i]];
+    return b->drag_linear > 0 || b->drag_angular > 0;
+}
+
+/* Drag is taken at the end of the step: an explicit one would throw a body about that it stops within less.
+ *     M (v1 - v0) = h (F - C v1) + J^T z    is    (M + h C) v1 = M (v0 + h M^-1 F) + J^T z. */
+static void slow_down(exact *x, double h, spatial *base) {
+    for (int i = 0; i < x->movable; i++) {
+        if (!has_drag(x, i)) continue;
+        body_inertia with = slowed(x, i, h);
+        spatial momentum = body_momentum(&x->inertias[i], x->motions[i].rotation, base[i]);
+        base[i] = body_apply(&with, x->motions[i].rotation, momentum);
+        x->inertias[i] = with;
+    }
+}
+
+static void forget_drag(exact *x) {
+    for (int i = 0; i < x->movable; i++) x->inertias[i] = x->model->bodies[x->bodies[i]].inertia;
+}
+
+/* What its impulse -h C v1 takes: times the mean of the velocities before and after. */
+static double drag_loss(const exact *x, const exact_impulses *j, double h) {
+    double loss = 0;
+    for (int i = 0; i < x->movable; i++) {
+        const model_body *b = &x->model->bodies[x->bodies[i]];
+        twist v = j->velocities[i], both = spatial_add(v, j->before[i]);
+        loss += 0.5 * h *
+                (b->drag_linear * vec3_dot(v.linear, both.linear) +
+                 b->drag_angular * vec3_dot(v.angular, both.angular));
+    }
+    return loss;
+}
+
 /* Friction may jam what motors without bound drive, where bodies could slide past each other: then it is left
  * out. */
 static abut_status without_friction(exact *x, const impact_config *config, exact_impulses *j,
@@ -92,6 +132,7 @@ static abut_status end_velocities(exact *x, double h, exact_impulses *j, abut_er
     double residual;
     if (!base) return fail_memory(error);
     free_velocities(x, &g, h, base);
+    slow_down(x, h, base);
     recall_forces(x, h, j);
     system_config build = {.level = SYSTEM_IMPULSES, .base = base, .normal_offset = j->offsets};
     abut_status status = cones_step(&g, &build, &x->scratch, j->velocities, j->normals, j->frictions, j->rows,
@@ -139,8 +180,7 @@ static double motor_power(const exact *x, const double *forces) {
     return power;
 }
 
-/* Solves a step of h with the contacts that it has by now; the bodies have the velocities of its end. */
-static abut_status solve_step(exact *x, double h, exact_impulses *j, exact_flow *flow, abut_error *error) {
+static abut_status solve_slowing(exact *x, double h, exact_impulses *j, exact_flow *flow, abut_error *error) {
     double powers[2];
     set_velocities(x, j->before);
     abut_status status = exact_prepare(x, x->time, powers, error);
@@ -153,6 +193,7 @@ static abut_status solve_step(exact *x, double h, exact_impulses *j, exact_flow 
     if (status == ABUT_OK) status = exact_push_motors(x, h, motors, error);
     double driven = status == ABUT_OK ? motor_power(x, motors) : 0;
     if (status == ABUT_OK) status = end_velocities(x, h, j, error);
+    forget_drag(x);
     if (status != ABUT_OK) return status;
     find_held(x, j->held);
     remember_forces(x, j, h);
@@ -163,7 +204,16 @@ static abut_status solve_step(exact *x, double h, exact_impulses *j, exact_flow 
     double after[2];
     flow->work += 0.5 * h * (driven + motor_power(x, motors));
     status = exact_apply(x, x->time, after, error);
-    flow->dissipated += 0.5 * h * (powers[0] + after[0]), flow->work += 0.5 * h * (powers[1] + after[1]);
+    flow->dissipated += 0.5 * h * (powers[0] + after[0]) + drag_loss(x, j, h);
+    flow->work += 0.5 * h * (powers[1] + after[1]);
+    return status;
+}
+
+/* Solves a step of h with the contacts that it has by now; the bodies have the velocities of its end. */
+static abut_status solve_step(exact *x, double h, exact_impulses *j, exact_flow *flow, abut_error *error) {
+    x->slowing = true;
+    abut_status status = solve_slowing(x, h, j, flow, error);
+    x->slowing = false;
     return status;
 }
 

@@ -337,7 +337,8 @@ abut_status live_advance(abut_sim *run, double until, abut_error *error) {
     double dt = whole ? length : span / count;
     run->state->time -= w->waits, w->waits = 0;
     for (double k = 0; k < count; k++) {
-        abut_status status = step(w, dt, error);
+        abut_status status = run_goes_on(run, run->state->time, error);
+        if (status == ABUT_OK) status = step(w, dt, error);
         if (status == ABUT_OK) status = run_watch_step(run, w->starts, dt, error);
         if (status != ABUT_OK) return status;
     }

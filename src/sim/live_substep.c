@@ -36,7 +36,8 @@ enum { TURNS_PER_STEP = 4096 };
 
 /* ---- bodies */
 
-/* v + t a:  what forces do in the time t; drag implicitly, v' = v / (1 + t c / m). */
+/* v + t a:  what forces do in the time t; drag implicitly, v' = v / (1 + t c / m),
+ * w' = (I + t c)^-1 I w. */
 void live_kick(live *w, int slot, double t) {
     const live_body *b = &w->body[slot - 1];
     live_velocity *v = &w->velocities[slot];
@@ -45,10 +46,15 @@ void live_kick(live *w, int slot, double t) {
     linear = vec3_axpy(linear, t * b->inertia.inverse_mass, f.linear);
     if (b->drag_linear > 0)
         linear = vec3_scale(linear, 1 / (1 + t * b->drag_linear * b->inertia.inverse_mass));
-    if (b->drag_angular > 0 || f.angular.x != 0 || f.angular.y != 0 || f.angular.z != 0) {
-        spatial torque = {vec3_zero(), vec3_axpy(f.angular, -b->drag_angular, angular)};
-        angular =
-            vec3_axpy(angular, t, body_apply(&b->inertia, w->motions[slot - 1].rotation, torque).angular);
+    quat rotation = w->motions[slot - 1].rotation;
+    if (f.angular.x != 0 || f.angular.y != 0 || f.angular.z != 0) {
+        spatial torque = {vec3_zero(), f.angular};
+        angular = vec3_axpy(angular, t, body_apply(&b->inertia, rotation, torque).angular);
+    }
+    if (b->drag_angular > 0) {
+        body_inertia slowed = body_slowed(&b->inertia, 0, t * b->drag_angular);
+        spatial momentum = body_momentum(&b->inertia, rotation, (spatial){vec3_zero(), angular});
+        angular = body_apply(&slowed, rotation, momentum).angular;
     }
     v->v = live_four(linear), v->w = live_four(angular);
 }

@@ -80,6 +80,8 @@ static double apply(rolling *r, int local, const motion *m, reduced_body *out) {
 
 abut_status rolling_load(rolling *r, double powers[2], abut_error *error) {
     r->x->account->evaluations++;
+    abut_status status = run_goes_on(r->x->run, r->x->time, error);
+    if (status != ABUT_OK) return status;
     powers[0] =
         apply(r, r->one, &r->placed.motion, &r->pair.body[0]) + apply(r, r->two, &r->base, &r->pair.body[1]);
     reduced_load *l = &r->load;

@@ -319,6 +319,7 @@ abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error) {
     }
     double start = run->state->time;
     abut_status status = run->live ? live_advance(run, until, error) : exact_frame(run, until, error);
+    if (status == ABUT_CANCELLED) atomic_store(&run->stop, false);
     if (status != ABUT_OK) return status;
     if (!run->live) {
         audit_energy(run);
@@ -328,6 +329,8 @@ abut_status abut_sim_advance(abut_sim *run, double until, abut_error *error) {
     if (status != ABUT_OK) return status;
     return run_deliver(run, error);
 }
+
+void abut_sim_stop(abut_sim *run) { atomic_store(&run->stop, true); }
 
 double abut_sim_time(const abut_sim *run) { return run->state->time; }
 int abut_sim_bodies(const abut_sim *run) { return run->model->body_count; }

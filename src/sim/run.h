@@ -15,6 +15,8 @@
 #include "dynamics/reduced.h"
 #include "sim/model.h"
 
+#include <stdatomic.h>
+
 enum { RUN_MAGIC = 0x52425541, RUN_VERSION = 10 };
 
 /* Memory of a touching place: which features, and what friction did there last. */
@@ -158,7 +160,14 @@ struct abut_sim {
     bool started;                /* the contacts of time 0 have been found */
     bool told_contradiction;     /* of hinges */
     bool told_storm;             /* a frame may be undone and planned anew */
+    atomic_bool stop;            /* abut_sim_stop was called */
 };
+
+/* CANCELLED where the caller wants the advance to end. */
+static inline abut_status run_goes_on(const abut_sim *run, double time, abut_error *error) {
+    if (!atomic_load_explicit(&run->stop, memory_order_relaxed)) return ABUT_OK;
+    return fail(error, ABUT_CANCELLED, "stopped at t = %.9g", time);
+}
 
 static inline motion *run_motions(run_state *s) { return (motion *)(void *)(s + 1); }
 static inline step_pace *run_paces(run_state *s) {

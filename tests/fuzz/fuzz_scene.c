@@ -41,7 +41,7 @@ static bool is_slow(const abut_world_def *world) {
 static void run(const abut_model *model) {
     abut_error error = {0};
     abut_sim *sim = NULL;
-    abut_sim_options options = {.event_budget = 50};
+    abut_sim_options options = {.event_budget = 50, .step_budget = 1000};
     if (abut_model_bodies(model) > 4) return;
     if (abut_sim_create(NULL, model, &options, &sim, &error) == ABUT_OK &&
         abut_sim_advance(sim, 1e-3, &error) == ABUT_OK)

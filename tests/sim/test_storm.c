@@ -307,8 +307,124 @@ static void what_is_not_finite_is_told(void **state) {
     assert_true(told > 0);
 }
 
+/* Drag that stops a body within a small part of a step, in both clocks: with c / m = 1e5 and c / I = 2.5e7 a
+ * second the way is v m / c = 10 micrometres, the speed then g m / c, and drag takes all there was.  Steps
+ * that take drag at their end go up to one of them too far: h v, where the first is stepped. */
+static void strong_drag_stops(void **state) {
+    (void)state;
+    const char *modes[] = {"exact", "live"};
+    for (int i = 0; i < 2; i++) {
+        trial t;
+        char text[512];
+        snprintf(text, sizeof text,
+                 "world { gravity = {0, 0, -10}, frame = 1/60, mode = '%s' }\n"
+                 "body { shape = sphere {0.1}, position = {0, 0, 1}, mass = 1, velocity = {1, 0, 0}, spin = "
+                 "{0, 0, 3},"
+                 " drag = {linear = 1e5, angular = 1e5} }",
+                 modes[i]);
+        start(&t, text);
+        advance(&t, 0.1);
+        abut_motion m = abut_sim_motion(t.sim, 0);
+        close_to(m.center.x, 1e-5, i == 0 ? 1e-8 : 1e-5);
+        close_to(m.velocity.x, 0, 1e-12);
+        close_to(m.velocity.z, -1e-4, 1e-12);
+        close_to(m.spin.z, 0, 1e-12);
+        close_to(m.center.z, 1 - 1e-5 + 1e-9, i == 0 ? 1e-9 : 2e-8);
+        abut_energy e = abut_sim_energy(t.sim);
+        if (i == 0) close_to(e.dissipated, 0.5 + 0.5 * 0.004 * 9 + 10 * (1 - m.center.z), 1e-6);
+        finish(&t);
+    }
+}
+
+/* A block on a floor in syrup, stepped in time: the floor bears its weight, whatever the drag is; tilted by
+ * 1:10 without friction it creeps at m g / 10 c. */
+static void syrup_bears_nothing(void **state) {
+    (void)state;
+    for (double c = 1; c < 1e9; c *= 1000) {
+        trial t;
+        char text[512];
+        snprintf(text, sizeof text,
+                 "world { gravity = {1, 0, -10}, frame = 1/50 }" FLOOR
+                 "body { shape = solid.box {1, 1, 0.5}, position = {0, 0, 0.25}, mass = 2,"
+                 " velocity = {%.17g, 0, 0}, drag = {linear = %g, angular = %g} }",
+                 2 / c, c, c);
+        start(&t, text);
+        step_in_time(&t);
+        advance(&t, 0.2);
+        abut_motion m = abut_sim_motion(t.sim, 1);
+        close_to(m.velocity.x, 2 / c, 1e-9 * 2 / c);
+        close_to(m.center.x, 0.2 * 2 / c, 1e-9 * 2 / c);
+        const abut_contact *contacts;
+        double sum = 0;
+        int count = abut_sim_contacts(t.sim, &contacts);
+        for (int i = 0; i < count; i++)
+            for (int k = 0; k < contacts[i].point_count; k++) sum += contacts[i].forces[k].z;
+        close_to(fabs(sum), 20, 1e-5);
+        finish(&t);
+    }
+}
+
+/* A motion that needs 3e8 radians a second ends with the budget and the name of the body; the run stands
+ * where it stood, and goes on from there. */
+static void too_many_steps_are_told(void **state) {
+    (void)state;
+    trial t;
+    start(&t, "world { frame = 1 }\n"
+              "body { name = 'wheel', shape = solid.box {1, 1, 1}, position = {0, 0, 0.5} }\n"
+              "hinge.pin { 'wheel', at = {0, 0, 2}, axis = {0, 1, 0}, stiffness = 1e20, rest = 1 }");
+    abut_sim_options options = {.step_budget = 1000};
+    abut_error error = {0};
+    abut_sim *sim = NULL;
+    assert_int_equal(abut_sim_create(NULL, t.model, &options, &sim, &error), ABUT_OK);
+    abut_motion before = abut_sim_motion(sim, 0);
+    uint64_t hash = abut_sim_hash(sim);
+    assert_int_equal(abut_sim_advance(sim, 1, &error), ABUT_BUDGET);
+    assert_non_null(strstr(error.message, "`wheel`"));
+    assert_true(abut_sim_time(sim) == 0 && abut_sim_hash(sim) == hash);
+    abut_motion after = abut_sim_motion(sim, 0);
+    assert_memory_equal(&before, &after, sizeof before);
+    assert_int_equal(abut_sim_advance(sim, 1e-9, &error), ABUT_OK);
+    abut_sim_free(sim);
+    finish(&t);
+}
+
+static bool stop_at_once(void *user, double time, double *values, int count) {
+    (void)count;
+    if (time > 0.3) abut_sim_stop(*(abut_sim **)user);
+    values[0] = values[1] = values[2] = 0;
+    return true;
+}
+
+/* Stopped in the middle of a frame of a minute, the run stands where the frame began; then it goes on as if
+ * nothing had been. */
+static void a_frame_is_stopped(void **state) {
+    (void)state;
+    for (int live = 0; live < 2; live++) {
+        abut_shape ball = {.kind = ABUT_SHAPE_SPHERE, .radius = 0.1};
+        abut_sim *sim = NULL;
+        abut_body_def body = abut_default_body();
+        body.name = "ball", body.shape = ball;
+        abut_force_def force = {.body = 0, .function = stop_at_once, .user = &sim};
+        abut_world_def world = abut_default_world();
+        world.bodies = &body, world.body_count = 1, world.forces = &force, world.force_count = 1;
+        world.mode = live ? ABUT_LIVE : ABUT_EXACT;
+        abut_model *model = NULL;
+        abut_error error = {0};
+        assert_int_equal(abut_model_create(NULL, &world, &model, &error), ABUT_OK);
+        assert_int_equal(abut_sim_create(NULL, model, NULL, &sim, &error), ABUT_OK);
+        assert_int_equal(abut_sim_advance(sim, 0.25, &error), ABUT_OK);
+        assert_int_equal(abut_sim_advance(sim, 60, &error), ABUT_CANCELLED);
+        assert_true(live ? abut_sim_time(sim) < 0.35 : abut_sim_time(sim) == 0.25);
+        abut_sim_free(sim), abut_model_free(model);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_block_slides_or_stays),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(strong_drag_stops),
+                                       cmocka_unit_test(syrup_bears_nothing),
+                                       cmocka_unit_test(too_many_steps_are_told),
+                                       cmocka_unit_test(a_frame_is_stopped),
+                                       cmocka_unit_test(a_block_slides_or_stays),
                                        cmocka_unit_test(blocks_land_and_rest),
                                        cmocka_unit_test(a_ball_bounces),
                                        cmocka_unit_test(a_small_budget_is_no_error),
