@@ -3,7 +3,7 @@
 
 #define SHORTEST 0.01 /* of a step */
 
-enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 5 };
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 6 };
 
 abut_live_options abut_default_live_options(void) {
     return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 1e-4};
@@ -76,6 +76,7 @@ static bool allocate_slots(live *w) {
     w->stops = arena_alloc(m, n, sizeof *w->stops);
     w->rests = arena_alloc(m, n, sizeof *w->rests);
     w->parent = arena_alloc(m, n, sizeof *w->parent);
+    w->levels = arena_alloc(m, n, sizeof *w->levels);
     w->in_direct = arena_alloc(m, n, sizeof *w->in_direct);
     w->used = arena_alloc(m, n, sizeof *w->used);
     w->local_of = arena_alloc(m, n, sizeof *w->local_of);
@@ -87,7 +88,7 @@ static bool allocate_slots(live *w) {
                 w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->movable && w->turns && w->flies && w->sprung && w->hinged && w->late &&
                 w->leaves && w->boxes && w->roams && w->renewed && w->seeks && w->put_back &&
-                w->seeks_again && w->stops && w->rests && w->parent && w->in_direct && w->used &&
+                w->seeks_again && w->stops && w->rests && w->parent && w->levels && w->in_direct && w->used &&
                 w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
@@ -126,6 +127,7 @@ static void gather_bodies(live *w) {
 
 /* The world's own step and sub-step. */
 static double usual_step(const abut_model *m) { return m->world.step > 0 ? m->world.step : 1.0 / 60; }
+static int world_substeps(const abut_model *m) { return m->world.substeps > 0 ? m->world.substeps : 1; }
 static double usual_substep(const live *w) { return usual_step(w->model) / w->substeps; }
 
 abut_status live_create(abut_sim *run, abut_error *error) {
@@ -136,7 +138,7 @@ abut_status live_create(abut_sim *run, abut_error *error) {
     w->options = abut_default_live_options();
     w->kernels = live_choose_kernels(false);
     w->bodies = run->model->body_count, w->slots = w->bodies + 1;
-    w->substeps = run->model->world.substeps > 0 ? run->model->world.substeps : 1;
+    w->finer = 1, w->substeps = world_substeps(run->model);
     w->h = usual_substep(w);
     w->size = smallest_body(run->model);
     w->reach = 0.02 * w->size, w->push = 4 * w->size;
@@ -204,6 +206,7 @@ static void change_substep(live *w, double h) {
  * is: for the soft laws it is as stiff as that, and no overlap is thrown out at its own length over h. */
 static void begin_step(live *w, double dt) {
     w->motions = run_motions(w->run->state);
+    w->substeps = w->finer * world_substeps(w->model);
     change_substep(w, dt / w->substeps);
     double slowest = fmax(w->h, usual_substep(w));
     w->dt = dt, w->given_back = vec3_zero();
@@ -297,6 +300,7 @@ static abut_status step(live *w, double dt, abut_error *error) {
     lap(&t->color, &since);
     if (!fine) return fail_memory(error);
     live_prepare(w);
+    live_look_for_sway(w);
     lap(&t->prepare, &since);
     fine = live_substeps(w);
     lap(&t->solve, &since);
@@ -352,7 +356,8 @@ abut_status live_advance(abut_sim *run, double until, abut_error *error) {
 typedef struct live_header {
     uint32_t magic, version;
     int64_t bodies, seen, contacts;
-    double h, waits;
+    double h, waits, finer_left;
+    int64_t finer;
 } live_header;
 
 size_t live_snapshot_size(const live *w) {
@@ -366,7 +371,8 @@ static char *put(char *at, const void *from, size_t bytes) {
 }
 
 void live_snapshot(const live *w, void *block) {
-    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies, w->seen.count, w->contacts.count, w->h, w->waits};
+    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies,     w->seen.count, w->contacts.count,
+                     w->h,       w->waits,     w->finer_left, w->finer};
     char *at = put(block, &h, sizeof h);
     at = put(at, w->rests, (size_t)w->bodies * sizeof *w->rests);
     at = put(at, w->seen.data, (size_t)w->seen.count * sizeof *w->seen.data);
@@ -405,6 +411,7 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     double length = usual_step(w->model);
     bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies && h.h > 0 &&
                 isfinite(h.h) && h.waits >= 0 && h.waits < length && h.contacts >= 0 && h.seen >= 0 &&
+                h.finer >= 1 && h.finer <= 4 && h.finer_left >= 0 && h.finer_left <= 1 &&
                 h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
                 h.seen <= (int64_t)(size / sizeof(live_seen)) &&
                 size == sizeof h + rests + (size_t)h.seen * sizeof(live_seen) +
@@ -432,13 +439,14 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     bvh_init(&w->tree);
     w->near.count = 0, w->tree_ready = false;
     w->motions = run_motions(w->run->state);
-    w->h = h.h, w->waits = h.waits;
+    w->h = h.h, w->waits = h.waits, w->finer = (int)h.finer, w->finer_left = h.finer_left;
     return bvh_reserve(w->context, &w->tree, w->bodies) ? ABUT_OK : fail_memory(error);
 }
 
 /* Of what decides how the run goes on; field by field, because structs have holes. */
 uint64_t live_hash(const live *w, uint64_t seed) {
     uint64_t h = hash64(&w->waits, sizeof w->waits, seed);
+    h = hash64(&w->finer, sizeof w->finer, hash64(&w->finer_left, sizeof w->finer_left, h));
     for (int i = 0; i < w->bodies; i++) {
         h = hash64(&w->rests[i].still, sizeof w->rests[i].still, h);
         h = hash64(&w->rests[i].asleep, sizeof w->rests[i].asleep, h);

@@ -172,6 +172,7 @@ typedef struct live_batch {
     int32_t contact[LANES];     /* -1: the lane is empty */
     int32_t points, rolls;
     int32_t bearing, changing;           /* contacts that bear something; that bear more or less than usual */
+    int32_t wavering;                    /* with a point that does so by a tenth: live_sway.c */
     uint32_t moves_a, moves_b;           /* bit by lane: the body may be written */
     uint32_t renewed;                    /* bit by lane: the contact was found anew, see live_refresh.c */
     double mass_a[LANES], mass_b[LANES]; /* inverse, w->unit a kilogram */
@@ -296,6 +297,9 @@ struct live_work {
     double dt, h;          /* of the last step and its sub-steps */
     double waits;          /* seconds: the run is so far ahead of its bodies (live_advance) */
     int substeps, substep; /* how many, and which one is under way */
+    int finer;             /* times as many as the world's own: live_sway.c */
+    double finer_left;     /* for so many seconds */
+    int32_t *levels;       /* of every body: contacts away from the ground */
     double impact_time;    /* since the step began, while impacts are looked for */
     bool at_start;         /* the direct island under way is where the step began */
     bool in_pieces;        /* and has gone a part of the sub-step */
@@ -469,6 +473,9 @@ live_lane_point live_no_point(void);
 void live_note_pushed(live *w, live_contact *c, vec3 impulse, double inverse_mass, bool first);
 void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c);
 bool live_substeps(live *w);
+
+/* ---- live_sway.c: into how many sub-steps the next step is cut */
+void live_look_for_sway(live *w);
 void live_set_back(spatial late, motion *m);
 void live_kick(live *w, int slot, double t);               /* what forces do in the time t */
 void live_integrate_position(live *w, int slot);           /* over a sub-step */

@@ -133,13 +133,15 @@ void live_prepare_batch(live *w, live_batch *batch) {
 /* Whether a contact bears something, and whether its load is not the usual one: bodies meet, a support was
  * taken away, or a run begins and no load is known. */
 static void note_load(live_batch *batch, const live_contact *c) {
-    double load = 0, usual = 0, least = INFINITY;
+    double load = 0, usual = 0, least = INFINITY, off = 0;
     for (int k = 0; k < c->count; k++) {
         load += c->loads[k].normal, usual += c->loads[k].steady / LIVE_USUAL;
+        off = fmax(off, fabs(LIVE_USUAL * c->loads[k].normal - c->loads[k].steady));
         least = fmin(least, c->points[k].gap);
     }
     if (load == 0 && least > 0) return;
     batch->bearing++;
+    batch->wavering += off * c->count > 2 * BAND * load;
     batch->changing += load == 0 || fabs(load - usual) > 0.25 * fmax(load, usual);
 }
 
@@ -168,12 +170,18 @@ void live_prepare(live *w) {
  *
  * While q follows, what sagged under the load rises again, and in a heap contacts slip by that: the lag is
  * short, so that a heap is still when it has come down.  (With a second for the differences between the
- * points of a manifold a bin of 1,000 hulls rose and crept for ten, and now and then a hull tipped over.) */
+ * points of a manifold a bin of 1,000 hulls rose and crept for ten, and now and then a hull tipped over.)
+ *
+ * But springs that follow the load of a turn d late,  p = K d (1 + iwT) / (1 - LIVE_USUAL + iwT),  push
+ * behind it and drive a sway: while a tall structure moves (live_sway.c) only the mean of a manifold follows.
+ */
 static void renew_usual(const live *w, live_contact *c, double pressure) {
-    double band = BAND * pressure / c->count, share = w->dt / (w->dt + LAG);
+    double band = BAND * pressure / c->count, share = w->dt / (w->dt + LAG), mean = 0;
+    for (int i = 0; i < c->count; i++)
+        mean += (LIVE_USUAL * c->loads[i].normal - c->loads[i].steady) / c->count;
     for (int i = 0; i < c->count; i++) {
         live_load *p = &c->loads[i];
-        double off = LIVE_USUAL * p->normal - p->steady;
+        double off = w->finer > 1 ? fmax(mean, -p->steady) : LIVE_USUAL * p->normal - p->steady;
         if (fabs(off) > band) p->steady += share * off;
     }
 }
