@@ -1,5 +1,5 @@
--- A four-bar linkage that turns under gravity: three moving bars on four pins.
--- Closed form: one degree of freedom, constant energy, pins that do not drift.
+-- A four-bar linkage that a motor turns: three moving bars on four pins.
+-- Closed form: the crank stands at 3 t, the end of the coupler where two circles meet; pins do not drift.
 world    { title = "four-bar linkage", duration = 4, frame = 1/60 }
 
 -- crank 0.3 m from the origin, coupler 1 m, rocker 0.8 m to the ground at {1, 0, 0}

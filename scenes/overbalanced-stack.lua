@@ -1,6 +1,6 @@
 -- The overbalanced stack of bricks (Baraff 1989, figure 1): five bricks, each shifted by 0.6 m, tip over as one.
 -- What to see: the heuristic of section 6 fails here; the exact solution lets the upper bricks turn while the lowest stays.
--- Closed form: bricks 2 to n tip when the centre of those above an edge lies beyond it: 0.3 (n - 1) > 1 for edge offset 1.
+-- Closed form: bricks 2 to n tip when the centre of those above an edge lies beyond it: 0.3 n > 1 for the edge of the lowest, so four tip and three stand.
 world    { title = "overbalanced stack", duration = 0.5, frame = 1/60 }
 material { restitution = 0, friction = 0.4 }
 

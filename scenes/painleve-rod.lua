@@ -8,4 +8,4 @@ local cosine, half = 0.6, 0.5
 local sine = math.sqrt(1 - cosine * cosine)
 body { name = "floor", shape = halfspace { normal = {0, 0, 1}, offset = 0 }, fixed = true }
 body { name = "rod", shape = solid.box {2 * half, 0.02, 0.02}, mass = 1, inertia = {1/12, 1/12, 1/12},
-       position = {half * cosine, 0, half * sine + 0.01}, rotation = {-math.asin(sine), 0, 1, 0}, velocity = {-1, 0, 0} }
+       position = {half * cosine, 0, half * sine + 0.01 * cosine}, rotation = {-math.asin(sine), 0, 1, 0}, velocity = {-1, 0, 0} }
