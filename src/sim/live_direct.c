@@ -113,6 +113,7 @@ abut_status direct_solve(direct *d, const row_matrix *m, abut_error *error) {
             status = abut_lcp_solve(d->w->lcp, &problem, &sweeps, d->state, d->z, d->out, &result, &inner);
             if (status == ABUT_NO_MEMORY) return fail_memory(error);
         }
+        direct_note_stops(d);
         if (!direct_update_bounds(d)) break;
     }
     return ABUT_OK;

@@ -15,9 +15,11 @@
 
 /* How a manifold slides before the sub-step is solved: slip and spin at its middle, and what an impulse
  * changes of them; and for each point what friction does there per unit of its bound: force along t1 and t2,
- * couple. */
+ * couple.  And how it slid before the forces of the sub-step, and whether that comes to an end in it. */
 typedef struct slide {
     double slip, spin, slip_give, spin_give;
+    vec3 before;
+    bool stops;
     double along[MANIFOLD_POINTS], across[MANIFOLD_POINTS], turning[MANIFOLD_POINTS];
 } slide;
 
@@ -53,6 +55,7 @@ void direct_apply(direct *d); /* the velocities after the impulses z, into the m
 void direct_add_contact(direct *d, int entry);
 void direct_keep_contact(const direct *d, int i); /* the impulse of one row */
 bool direct_update_bounds(direct *d);             /* true when a bound changed by more than it may */
+void direct_note_stops(direct *d);                /* of slip, by the solution at hand */
 
 void direct_add_hinges(direct *d);
 void direct_add_held(direct *d);      /* those that keep their velocity through an impact */

@@ -78,6 +78,35 @@ static double sliding_coefficient(const live *w, const live_contact *c) {
     return c->flags & (LIVE_SLIPS | LIVE_TOLD_SLIP) ? f->slide : f->stick;
 }
 
+/* ---- the end of slip
+ *
+ * A block that slides up a slope stands still for an instant, and there the static coefficient decides
+ * whether it comes down again.  A sub-step goes over that instant: so where the solution has turned the slip
+ * round, or where it began without any, the sub-step is solved anew with the static coefficient. */
+
+/* How fast the forces of the sub-step, which the velocities have in them, made a place of a body. */
+static vec3 kicked(const live *w, int body, vec3 arm) {
+    if (!w->movable[body + 1]) return vec3_zero();
+    spatial kick = spatial_scale(w->wrenches[body], w->h);
+    return spatial_velocity_at(body_apply(&w->body[body].inertia, w->motions[body].rotation, kick), arm);
+}
+
+static vec3 slip_before(const live *w, const live_contact *c, vec3 ra, vec3 rb, vec3 slip) {
+    vec3 u = vec3_sub(slip, vec3_sub(kicked(w, c->a, ra), kicked(w, c->b, rb)));
+    return vec3_axpy(u, -vec3_dot(u, c->normal), c->normal);
+}
+
+void direct_note_stops(direct *d) {
+    double slow = 1e-6 * d->w->model->tolerance.rest_speed; /* held: what rounding leaves */
+    for (int i = 0; i + 1 < d->rows; i++) {
+        if (d->manifold_of[i] < 0 || d->part_of[i] != FRICTION1) continue;
+        slide *s = &d->slides[d->manifold_of[i]];
+        vec3 after =
+            vec3_axpy(vec3_scale(d->row[i].r.ja.linear, d->out[i]), d->out[i + 1], d->row[i + 1].r.ja.linear);
+        if (vec3_dot(s->before, after) <= slow * vec3_length(after)) s->stops = true;
+    }
+}
+
 /* While a face slides and spins each of its points rubs against its own motion v (Contensou):
  *     f = - mu p v / |v|
  * Below the speed that friction stops within the sub-step a point may stick, and f grows with v. */
@@ -166,6 +195,7 @@ void direct_add_contact(direct *d, int entry) {
     double speed = vec3_length(slip);
     vec3 t1 = speed > 1e-6 * w->size ? vec3_scale(slip, 1 / speed) : vec3_orthogonal(c->normal);
     d->slides[entry] = slide_of(w, c, speed);
+    d->slides[entry].before = slip_before(w, c, ra, rb, slip);
     note_rubbing(w, c, middle, t1, &d->slides[entry]);
     add_friction(d, c, entry, ra, rb, t1, lead);
 }
@@ -207,7 +237,8 @@ static void bounds_of(const direct *d, int i, const burden *b, double *lo, doubl
     const live_contact *c = contact_of(d, i);
     const abut_friction *f = &live_material(d->w, c->a, c->b)->friction;
     const slide *s = &d->slides[d->manifold_of[i]];
-    double mu = sliding_coefficient(d->w, c), force = mu * b->pressure, couple = mu * b->couple, middle = 0;
+    double mu = s->stops ? f->stick : sliding_coefficient(d->w, c);
+    double force = mu * b->pressure, couple = mu * b->couple, middle = 0;
     bool slides = couple > 0 && (s->slip > force * s->slip_give || s->spin > couple * s->spin_give);
     if (slides) couple = mu * fabs(b->turning);
     if (slides && d->part_of[i] == FRICTION1) force = mu * fabs(b->along);

@@ -68,6 +68,19 @@ def resistance():
          " velocity = {1, 0, 0}}", "b", 1, {"wz": 0, "x": 1})
 
 
+# ---- up a slope of tan = 1/2: a = g_x + mu_d N until it stands, where the static coefficient decides whether it comes back
+def slopes():
+    gx, n = G / math.sqrt(5), 2 * G / math.sqrt(5)
+    for static, v in ((0.6, 0.5), (0.6, 1), (0.6, 2), (0.52, 1.3), (0.48, 1), (0.48, 2)):
+        up, down = gx + 0.3 * n, gx - 0.3 * n if static < 0.5 else 0
+        t, rest = v / up, 1 - v / up
+        for shape in ("solid.box {0.4, 0.4, 0.1}", "cylinder {0.2, 0.1}"):
+            case("up a slope with two coefficients", "world {duration = 1, gravity = {%r, 0, %r}}\n" % (gx, -n) +
+                 "material {friction = {static = %g, dynamic = 0.3}}\n" % static + FLOOR +
+                 'body {name = "b", shape = %s, position = {0, 0, 0.05}, velocity = {%r, 0, 0}}' % (shape, -v), "b", 1,
+                 {"x": down / 2 * rest**2 - v * t / 2, "vx": down * rest}, 1e-7, 0.02)  # live: the way of a sub-step
+
+
 def turntable():
     """The axis of rolling turns: with u = v - O z x r, w = z x u / R and the torque -d N w / |w|,
     (1/m + R^2/I) f = O z x v - R d N / I (w / |w|) x z."""
@@ -268,6 +281,7 @@ def others():
 
 
 resistance()
+slopes()
 turntable()
 functions()
 hinges()
