@@ -202,7 +202,7 @@ typedef struct abut_sim_options {
     /* Hooks; returning false ends the run with ABUT_CANCELLED.  Events come in order of time. */
     bool (*event)(void *user, const abut_event *event);
     bool (*segment)(void *user, const abut_segment *segment);
-    int64_t event_budget; /* steps of a group in one frame before it is stepped in time instead; 0: 5000 */
+    int64_t event_budget; /* steps of a group in one frame before it is stepped in time; 0: 5000 short ones */
     /* Steps of a group in one advance, of both kinds, before it ends with ABUT_BUDGET and the name of the
      * body that needs them; 0: 10,000,000, which is minutes. */
     int64_t step_budget;

@@ -57,8 +57,11 @@ bool exact_storm_counts(exact *x, double advanced) {
     double tiny = tiny_step(x), weight = x->contacts.count > 16 ? 0.2 : 0.04;
     if (x->cut_short) weight = exact_collapses(x) ? 0.1 : 1;
     x->storm = advanced < tiny ? x->storm + weight : fmax(0, x->storm - advanced / tiny);
-    int64_t budget = x->run->options.event_budget > 0 ? x->run->options.event_budget : 5000;
-    if (x->storm > storm_limit(x) || ++x->frame_steps > budget) x->confused = true;
+    /* in a long frame many steps are no storm: unless a budget is given, those that get on as time steps
+     * would do not count */
+    int64_t given = x->run->options.event_budget, budget = given > 0 ? given : 5000;
+    x->frame_steps += given > 0 || advanced < step_of(x);
+    if (x->storm > storm_limit(x) || x->frame_steps > budget) x->confused = true;
     return x->confused;
 }
 
