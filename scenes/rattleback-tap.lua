@@ -1,6 +1,6 @@
 -- Kry's rattleback (thesis, appendix B), tap start: let go with one end up, it rocks, and the rocking turns it.
 -- What to see: two Bezier patches placed by contact coordinates; the contact stays in contact coordinates for the run.
--- Closed form: none; energy stays to 1e-12.
+-- Closed form: none; energy stays to 1e-9.
 world    { title = "rattleback, tapped", duration = 20, frame = 1/60 }
 material { restitution = 0, friction = 0.3 }
 local net = {}
