@@ -16,7 +16,6 @@ G = 9.81
 CLAIMS = {}
 # What these say is not seen with the numbers that they have; the claims stand, the scenes are to be changed.
 OPEN = {
-    "chair": "it ends on its back",
     "egg": "it rises to 0.6 of upright in its two seconds",
     "eulers-disk": "without losses it rolls steadily",
     "oloid": "it wobbles on one place",
