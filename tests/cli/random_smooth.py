@@ -82,8 +82,9 @@ def block(path):
 def cages(folder):
     meshes = folder / "meshes"
     meshes.mkdir()
-    for name in ("egg", "bowl", "marble", "oloid"):
+    for name in ("egg", "bowl", "marble"):
         shutil.copy(MESHES / f"{name}-cage.obj", meshes)
+    shutil.copy(Path(__file__).parent / "meshes" / "oloid-cage.obj", meshes)
     table(meshes / "table-cage.obj")
     lump(meshes / "lump-cage.obj", random.Random(7))
     block(meshes / "block-cage.obj")
