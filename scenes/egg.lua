@@ -6,5 +6,5 @@
 world    { title = "egg", duration = 3, frame = 1/60 }
 material { restitution = 0, friction = param("friction", 0.1) }
 body { name = "floor", shape = halfspace { normal = {0, 0, 1}, offset = 0 }, fixed = true }
-body { name = "egg", shape = surface.loop { "meshes/spinning-egg-cage.obj", scale = 0.024 }, position = {0, 0, 0.0235},
+body { name = "egg", shape = surface.loop { "meshes/spinning-egg-cage.obj", scale = 0.024 }, position = {0, 0, 0.0219},
        rotation = {math.pi / 2 - 0.05, 0, 1, 0}, spin = {0, 0, param("spin", 150)}, color = {0.93, 0.86, 0.74} }
