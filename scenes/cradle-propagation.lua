@@ -1,5 +1,6 @@
 -- Newton's cradle with touching balls, impacts propagated from pair to pair.
 -- What to see: the motion passes through to the last ball, as on the desk: v = (0, ..., 0, 1).
+-- Closed form: two equal balls exchange their velocities, in four impacts one after the other at one instant.
 world    { title = "cradle, propagation", gravity = {0, 0, 0}, duration = 1, frame = 1/50, impact = "propagation" }
 material { restitution = 1, friction = 0 }
 
