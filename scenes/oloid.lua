@@ -4,7 +4,7 @@
 -- other, sqrt(3) r long) on the floor one after the other.
 -- Closed form (Dirnboeck and Stachel 1997): it is developable, so where it neither slips nor spins about the vertical it unrolls, and each
 -- time all of it was on the floor it has moved on by 4.837 r; this one, which bulges by r/50, 1.2 % farther.  Energy stays.
-world    { title = "oloid", duration = 4, frame = 1/60 }
+world    { title = "oloid", duration = 3, frame = 1/60 }
 -- a contact along a line of the length l does not spin against the torque friction * weight * l / 4 = 0.017 * weight
 material { restitution = 0, friction = { static = 0.8, dynamic = 0.8, rolling = 0, spinning = 0.017 } }
 body { name = "floor", shape = halfspace { normal = {0, 0, 1}, offset = 0 }, fixed = true }
@@ -13,4 +13,4 @@ local h = 0.7125 * r                                         -- turning about th
 body { name = "oloid", shape = surface.loop { "meshes/oloid-cage.obj", scale = r }, position = {0, 0, h}, color = {0.9, 0.65, 0.2},
        rotation = {3 * math.pi / 4, 0, 1, 0}, spin = {w * math.sqrt(2 / 3), w * math.sqrt(1 / 3), 0},
        velocity = {w * h * math.sqrt(1 / 3), -w * h * math.sqrt(2 / 3), 0} }
-camera { position = {0.27, -0.75, 0.35}, target = {0.42, -0.11, 0} }
+camera { position = {0.2, -0.6, 0.28}, target = {0.31, -0.08, 0.01} }

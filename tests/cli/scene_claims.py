@@ -618,7 +618,7 @@ def oloid(run):
         if p[0] * q[0] < 0:
             f = p[0] / (p[0] - q[0])
             places.append([a[c] + f * (b[c] - a[c]) for c in ("x", "y")])
-    holds(len(places) >= 6, "it unrolls three times")
+    holds(len(places) >= 5, "it unrolls twice")
     ways = [[b[0] - a[0], b[1] - a[1]] for a, b in zip(places, places[2:])]
     for way in ways:
         near(math.hypot(*way) / 0.05, oloid_advance(), 0.015 * 4.84, "the way, in r,")
