@@ -8,4 +8,4 @@ local notch = solid.prism { { {-1, 0}, {1, 0}, {1, 1}, {0, 0.3}, {-1, 1} }, 2 }
 body { name = "notch", shape = notch, fixed = true, rotation = {math.pi / 2, 1, 0, 0} }
 body { name = "tetrahedron", shape = solid.tetrahedron {0.4}, density = 1000, position = {0.1, 0, 1.2}, rotation = {0.3, 1, 2, 3} }
 
-camera { position = {0.9, -1.6, 1.6}, target = {0, 0, 0.5} }
+camera { position = {0.35, -1.1, 1.2}, target = {-0.05, 0, 0.5} }
