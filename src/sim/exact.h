@@ -311,8 +311,9 @@ abut_status exact_push_motors(exact *x, double h, double *forces, abut_error *er
 
 /* ---- exact_jam.c */
 /* Whether hinges and contacts leave velocities at all, at the placed state, which stays as it is: INFEASIBLE
- * with the names of those that contradict each other. */
-abut_status exact_look_for_jam(exact *x, double time, abut_error *error);
+ * with the names of those that contradict each other; `friction`: no impulses with friction were found, it
+ * may be that which jams. */
+abut_status exact_look_for_jam(exact *x, double time, bool friction, abut_error *error);
 /* Where the drift correction did not find places that satisfy hinges and contacts: finds them, or INFEASIBLE
  * in the same way. */
 abut_status exact_find_places(exact *x, double time, abut_error *error);

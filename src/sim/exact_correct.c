@@ -131,7 +131,7 @@ static abut_status look_for_contradictions(exact *x, const spatial *velocities, 
     }
     if (worst < 0) return ABUT_OK;
     exact_note_contradiction(x, worst, time);
-    return exact_look_for_jam(x, time, error);
+    return exact_look_for_jam(x, time, false, error);
 }
 
 abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {

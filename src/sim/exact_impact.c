@@ -119,8 +119,8 @@ abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_err
     if (!velocities || !impulses || !row_impulses) return fail_memory(error);
     status = impact_solve(&g, &config, &x->scratch, velocities, impulses, row_impulses, &result, error);
     if (status == ABUT_OK) status = exact_check_finite(x, velocities, "an impact", error);
-    if ((status == ABUT_OK || status == ABUT_FAILED) && result.outcome >= IMPACT_INCONSISTENT) {
-        abut_status jam = exact_look_for_jam(x, x->time, error);
+    if ((status == ABUT_OK || status == ABUT_FAILED) && result.outcome != IMPACT_SOLVED) {
+        abut_status jam = exact_look_for_jam(x, x->time, result.outcome != IMPACT_INCONSISTENT, error);
         if (jam != ABUT_OK) status = jam;
     }
     if (status == ABUT_OK) {

@@ -108,8 +108,7 @@ static double drag_loss(const exact *x, const exact_impulses *j, double h) {
     return loss;
 }
 
-/* Friction may jam what motors without bound drive, where bodies could slide past each other: then it is left
- * out. */
+/* Where no impulses with friction are found, though nothing is jammed, friction is left out. */
 static abut_status without_friction(exact *x, const impact_config *config, exact_impulses *j,
                                     contact_impulse *impulse, abut_error *error) {
     group g = exact_group(x);
@@ -146,6 +145,10 @@ static abut_status end_velocities(exact *x, double h, exact_impulses *j, abut_er
     impact_result result;
     if (!impulse) return fail_memory(error);
     status = impact_solve(&g, &config, &x->scratch, j->velocities, impulse, j->rows, &result, error);
+    if (status == ABUT_OK && result.outcome == IMPACT_NO_SOLUTION) {
+        abut_status jam = exact_look_for_jam(x, x->time, true, error);
+        if (jam != ABUT_OK) return jam;
+    }
     if (status == ABUT_FAILED || (status == ABUT_OK && result.outcome == IMPACT_NO_SOLUTION))
         status = without_friction(x, &config, j, impulse, error);
     for (int64_t i = 0; i < x->contacts.count; i++)

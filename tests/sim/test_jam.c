@@ -155,6 +155,86 @@ static void a_screw_and_a_pin_lock_a_pair(void **state) {
     end(&t);
 }
 
+/* A wedge of the angle 0.3 on the floor under a press that comes down at 0.1, 0.02 above it: its sides are in
+ * each other's cones of friction up to the angle 2 atan(mu).  Beyond it slides out at 0.1 / tan 0.3. */
+#define WEDGE                                                                        \
+    "body { name = 'floor', shape = halfspace {{0, 0, 1}, 0}, fixed = true }\n"      \
+    "local a, t = 0.3, math.tan(0.3)\n"                                              \
+    "body { name = 'wedge', rotation = {math.pi / 2, 1, 0, 0},\n"                    \
+    "       shape = solid.prism {{{0, 0}, {1, 0}, {1, 0.1}, {0, 0.1 + t}}, 0.4} }\n" \
+    "body { name = 'press', kinematic = true, velocity = {0, 0, -0.1},\n"            \
+    "       shape = halfspace {{-math.sin(a), 0, -math.cos(a)}, -math.cos(a) * (0.12 + t)} }"
+static void friction_jams_a_wedge(void **state) {
+    (void)state;
+    trial t;
+    abut_error error = {0};
+    assert_true(2 * atan(0.15) < 0.3 && 2 * atan(0.152) > 0.3);
+    ENDS_AT("material { friction = 0.152 }\n" WEDGE, 0.2, 1e-9, "friction jams", "`floor` and `wedge`",
+            "`wedge` and `press`", "stop in time", "friction less");
+    ENDS_AT("material { friction = 0.152, restitution = 0.5 }\n" WEDGE, 0.2, 1e-9, "friction jams");
+    assert_int_equal(run(&t, "material { friction = 0.15 }\n" WEDGE, 0.5, &error), ABUT_OK);
+    close_to(abut_sim_motion(t.sim, 1).velocity.x, -0.1 / tan(0.3), 1e-9);
+    end(&t);
+}
+
+/* Jaws close on a box of 0.3 that stands turned by 0.3: on two corners, whose line leans by pi/4 - 0.3 to the
+ * normals of the jaws, once they are 0.3 sqrt(2) cos(pi/4 - 0.3) apart.  Friction less than the tangent of
+ * that lets it turn until its sides lie on the jaws. */
+#define GRIPPER                                                                                         \
+    "world { gravity = {0, 0, 0} }\n"                                                                   \
+    "body { name = 'box', shape = solid.box {0.3, 0.3, 0.3}, rotation = {0.3, 0, 0, 1} }\n"             \
+    "body { name = 'left', shape = solid.box {0.2, 1, 1}, position = {-0.5, 0, 0}, kinematic = true,\n" \
+    "       velocity = {0.1, 0, 0} }\n"                                                                 \
+    "body { name = 'right', shape = solid.box {0.2, 1, 1}, position = {0.5, 0, 0}, kinematic = true,\n" \
+    "       velocity = {-0.1, 0, 0} }"
+static void friction_jams_a_gripper(void **state) {
+    (void)state;
+    double lean = atan(1) - 0.3, apart = 0.3 * sqrt(2) * cos(lean);
+    assert_true(0.52 < tan(lean) && tan(lean) < 0.54);
+    ENDS_AT("material { friction = 0.54 }\n" GRIPPER, (0.8 - apart) / 0.2, 5e-9, "friction jams",
+            "`box` and `left`", "`box` and `right`");
+    ENDS_AT("material { friction = 0.52 }\n" GRIPPER, 2.5, 1e-6, "contradict each other", "`box` and `left`",
+            "`box` and `right`");
+}
+
+/* A crank of 0.3 and a rod of 1.3 push a block along the floor, against a ramp at x = 2: 0.1 - 0.3 cos t +
+ * sqrt(1.3^2 - 0.09 sin^2 t) = 1.6.  The ramp leans by 0.9 > pi/2 - 2 atan(0.6). */
+static void friction_jams_a_crank(void **state) {
+    (void)state;
+    ENDS_AT(
+        "material { friction = 0.6 }\n"
+        "body { name = 'floor', shape = halfspace {{0, 0, 1}, 0}, fixed = true }\n"
+        "local s, c = math.sin(0.9), math.cos(0.9)\n"
+        "body { name = 'ramp', shape = halfspace {{-s, 0, c}, -2 * s}, fixed = true }\n"
+        "body { name = 'block', shape = solid.box {0.3, 0.3, 0.3}, position = {1.65, 0, 0.15} }\n"
+        "local function bar(name, length, x)\n"
+        "  body { name = name, shape = solid.box {length, 0.05, 0.05}, position = {x, 0, 0.2}, group = 1 }\n"
+        "end\n"
+        "bar('slider', 0.2, 1.1) bar('crank', 0.3, -0.05) bar('rod', 1.3, 0.45)\n"
+        "hinge.slider { 'slider', at = {1.1, 0, 0.2}, axis = {1, 0, 0} }\n"
+        "hinge.pin { 'crank', at = {0.1, 0, 0.2}, axis = {0, 0, 1}, motor = { speed = 1 } }\n"
+        "hinge.pin { 'crank', 'rod', at = {-0.2, 0, 0.2}, axis = {0, 0, 1} }\n"
+        "hinge.pin { 'rod', 'slider', at = {1.1, 0, 0.2}, axis = {0, 0, 1} }",
+        acos(-0.65 / 0.9), 5e-9, "friction jams", "`ramp` and `block`", "`block` and `slider`",
+        "the motor of hinge 2", "max_force");
+}
+
+/* A ball between the floor and a plate that closes by 0.2 rad/s from 0.6 is squeezed out until the angle is
+ * that of friction, twice: there the forces have grown without bound. */
+static void friction_comes_to_jam(void **state) {
+    (void)state;
+    ENDS_AT(
+        "material { friction = 0.2 }\n"
+        "body { name = 'floor', shape = halfspace {{0, 0, 1}, 0}, fixed = true }\n"
+        "body { name = 'ball', shape = sphere {0.1}, position = {0, 0, 0.1} }\n"
+        "local x = -0.1 / math.tan(0.3) - 0.05\n"
+        "body { name = 'plate', shape = halfspace {{0, 0, -1}, 0}, kinematic = true, motion = function(t)\n"
+        "  local a = 0.6 - 0.2 * t\n"
+        "  return {x, 0, 0}, {math.cos(a / 2), 0, -math.sin(a / 2), 0}\n"
+        "end }",
+        (0.6 - 2 * atan(0.2)) / 0.2, 1e-3, "friction jams", "`floor` and `ball`", "`ball` and `plate`");
+}
+
 static void keep(void *user, abut_log_level level, const char *message) {
     (void)level;
     strncat(user, message, 2000 - strlen(user));
@@ -196,7 +276,9 @@ int main(void) {
         cmocka_unit_test(a_press_meets_what_it_presses), cmocka_unit_test(what_can_give_way_does),
         cmocka_unit_test(a_motor_comes_to_a_dead_point), cmocka_unit_test(rods_come_to_be_straight),
         cmocka_unit_test(a_motor_works_against_a_pin),   cmocka_unit_test(a_screw_and_a_pin_lock_a_pair),
-        cmocka_unit_test(what_does_nothing_is_told),
+        cmocka_unit_test(what_does_nothing_is_told),     cmocka_unit_test(friction_jams_a_wedge),
+        cmocka_unit_test(friction_jams_a_gripper),       cmocka_unit_test(friction_jams_a_crank),
+        cmocka_unit_test(friction_comes_to_jam),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
