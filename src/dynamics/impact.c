@@ -14,6 +14,8 @@
 #define FAR_MORE 10
 /* A point rests in an impact whose fastest approach is a million times its own. */
 #define RESTING 1e-6
+/* Problems that miss a millionth count as solved (solve.c): a scale of a few of them is none. */
+#define SLIGHT_RESTITUTION 1e-5
 
 impact_config impact_default_config(void) { return (impact_config){.rest_speed = 0}; }
 
@@ -290,8 +292,47 @@ static void go_back(strike *s, const saved *from) {
     *s->result = from->result;
 }
 
-/* A round for the points of `part`.  Where restitution with friction creates energy, the largest scale that
- * does not, by bisection to 1e-9. */
+/* Why a round cannot keep its restitution: friction that creates energy, or rows and points that leave no
+ * such velocities (a ball that leaves a soft wall meets a hard one with no room between them). */
+typedef enum excess { NO_EXCESS, TOO_MUCH_ENERGY, NO_IMPULSES } excess;
+
+static excess excess_of(const strike *s, const saved *start) {
+    impact_outcome now = s->result->outcome;
+    if (now >= IMPACT_INCONSISTENT && start->result.outcome < IMPACT_INCONSISTENT) return NO_IMPULSES;
+    return energy_rose(s) ? TOO_MUCH_ENERGY : NO_EXCESS;
+}
+
+static abut_status attempt_anew(strike *s, const saved *start, double scale, excess *found,
+                                abut_error *error) {
+    go_back(s, start);
+    abut_status status = attempt(s, scale, error);
+    *found = status == ABUT_OK ? excess_of(s, start) : NO_EXCESS;
+    return status;
+}
+
+/* The largest scale without excess, by bisection to 1e-9: where v+ >= -e v- can be had for a scale it can for
+ * smaller ones, because velocities between two that satisfy it do.  Where none can be had at 0 either, the
+ * round stays without a solution. */
+static abut_status take_restitution_down(strike *s, const saved *start, double scale, excess why,
+                                         abut_error *error) {
+    double good = 0, bad = scale;
+    excess found = NO_EXCESS;
+    abut_status status = ABUT_OK;
+    if (why == NO_IMPULSES) status = attempt_anew(s, start, 0, &found, error);
+    if (status != ABUT_OK || found == NO_IMPULSES) return status;
+    while (status == ABUT_OK && bad - good > 1e-9) {
+        double middle = (good + bad) / 2;
+        status = attempt_anew(s, start, middle, &found, error);
+        *(found == NO_EXCESS ? &good : &bad) = middle;
+    }
+    if (good < SLIGHT_RESTITUTION) good = 0;
+    if (status == ABUT_OK) status = attempt_anew(s, start, good, &found, error);
+    s->result->restitution_scale = fmin(s->result->restitution_scale, good);
+    s->result->restitution_denied |= why == NO_IMPULSES;
+    return status;
+}
+
+/* A round for the points of `part`. */
 static abut_status strike_round(strike *s, double scale, abut_error *error) {
     arena_mark mark = arena_save(s->scratch->arena);
     saved start;
@@ -299,22 +340,9 @@ static abut_status strike_round(strike *s, double scale, abut_error *error) {
     for (int i = 0; i < s->g->contact_count; i++) s->before[i] = -approach_of(s, i);
     if (status == ABUT_OK) status = attempt(s, scale, error);
     bool bounces = false;
-    for (int i = 0; i < s->g->contact_count; i++) bounces |= restitution_of(s, i, scale) > 0;
-    if (status == ABUT_OK && bounces && energy_rose(s)) {
-        double good = 0, bad = scale;
-        while (status == ABUT_OK && bad - good > 1e-9) {
-            double middle = (good + bad) / 2;
-            go_back(s, &start);
-            status = attempt(s, middle, error);
-            if (energy_rose(s))
-                bad = middle;
-            else
-                good = middle;
-        }
-        go_back(s, &start);
-        if (status == ABUT_OK) status = attempt(s, good, error);
-        s->result->restitution_scale = fmin(s->result->restitution_scale, good);
-    }
+    for (int i = 0; i < s->g->contact_count; i++) bounces |= s->part[i] && restitution_of(s, i, scale) > 0;
+    excess why = status == ABUT_OK && bounces ? excess_of(s, &start) : NO_EXCESS;
+    if (why != NO_EXCESS) status = take_restitution_down(s, &start, scale, why, error);
     arena_restore(s->scratch->arena, mark);
     return status;
 }
@@ -481,6 +509,7 @@ static abut_status strike_part(islands *all, int which, group *g, const impact_c
     if (status != ABUT_OK) return status;
     result->outcome = worse(result->outcome, part.outcome);
     result->restitution_scale = fmin(result->restitution_scale, part.restitution_scale);
+    result->restitution_denied |= part.restitution_denied;
     result->approach = fmax(result->approach, part.approach);
     result->residual = fmax(result->residual, part.residual);
     result->rounds += part.rounds;

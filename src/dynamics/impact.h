@@ -9,7 +9,8 @@
  * Newton's law is the one above.  Poisson's: the impulse of expansion is at least e times that of
  * compression. Friction: Coulomb between impulses, |j_t| <= mu j_n and opposite to the slip that remains.
  * Newton's law with friction can create energy; where it would, all coefficients of restitution are scaled
- * down just enough that it does not (e = 0 never does), and the result says by how much. */
+ * down just enough that it does not (e = 0 never does), and the result says by how much.  So they are where
+ * rows and points leave no velocities with v+ >= -e v-, but some with v+ >= 0. */
 #ifndef DYNAMICS_IMPACT_H
 #define DYNAMICS_IMPACT_H
 
@@ -42,6 +43,7 @@ typedef struct impact_result {
     impact_outcome outcome;
     double energy_before, energy_after; /* kinetic */
     double restitution_scale;           /* 1, or the factor that kept the energy from rising (friction) */
+    bool restitution_denied;            /* or without which there were no impulses */
     double approach;                    /* fastest approach left, m/s */
     double residual;
     int rounds; /* complementarity problems solved, or pair impacts */

@@ -105,6 +105,22 @@ static void tell_contradiction(abut_sim *run) {
         h->b >= 0 ? run->model->bodies[h->b].name : "the ground");
 }
 
+/* The first restitution of a run that no impulses give. */
+static void tell_denied(abut_sim *run) {
+    const run_account *first = NULL;
+    for (int64_t i = 0; i < run->account_count; i++) {
+        const run_account *a = &run->accounts.data[i];
+        if (a->denied_scale > 0 && (!first || a->denied_at < first->denied_at)) first = a;
+    }
+    if (!first || run->told_denied) return;
+    run->told_denied = true;
+    log_write(&run->context, ABUT_LOG_INFO,
+              "notice: at t = %.9g s no impulses give `%s` and `%s` their restitution, because hinges or "
+              "other contacts leave no room for it: it is %.3g of what it should be",
+              first->denied_at, run->model->bodies[first->denied[0]].name,
+              run->model->bodies[first->denied[1]].name, first->denied_scale - 1);
+}
+
 /* Groups that are stepped at the same time count once. */
 static void add_storms(abut_sim *run) {
     run_state *s = run->state;
@@ -129,6 +145,7 @@ abut_status run_add_accounts(abut_sim *run, abut_error *error) {
         if (!add_account(run, &run->accounts.data[i])) return fail_memory(error);
     add_storms(run);
     tell_contradiction(run);
+    tell_denied(run);
     return ABUT_OK;
 }
 

@@ -98,6 +98,19 @@ abut_status exact_check_finite(const exact *x, const twist *velocities, const ch
     return ABUT_OK;
 }
 
+/* The first impact of the frame whose restitution no impulses give: it is told. */
+static void note_denied(exact *x, const impact_result *result) {
+    run_account *a = x->account;
+    double most = 0;
+    if (!result->restitution_denied || a->denied_scale > 0) return;
+    a->denied_scale = 1 + result->restitution_scale, a->denied_at = x->time;
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        const group_contact *c = &x->contacts.data[i];
+        double v = c->restitution > 0 ? -exact_gap_rate(x, c->a, c->b, &c->point) : 0;
+        if (v > most) most = v, a->denied[0] = x->bodies[c->a], a->denied[1] = x->bodies[c->b];
+    }
+}
+
 abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_error *error) {
     double powers[2];
     *happened = false;
@@ -126,6 +139,7 @@ abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_err
     if (status == ABUT_OK) {
         *happened = true;
         audit_momentum(x, velocities, impulses, row_impulses);
+        note_denied(x, &result);
         for (int i = 0; i < x->movable; i++) x->motions[i].velocity = velocities[i];
         double lost = result.energy_before - result.energy_after;
         /* a kinematic body can give energy to those it meets */

@@ -125,6 +125,9 @@ typedef struct run_account {
     double time_stepped;
     double first_storm; /* when, and a body of the group */
     int storm_body;
+    double denied_at;      /* the first restitution that no impulses give: when, */
+    double denied_scale;   /* 1 and how much of it is left; 0: none, */
+    int denied[2];         /* of which bodies */
     double contradicts_at; /* the first contradiction of hinges: when, */
     int contradicts;       /* and the hinge that misses most, from 1; 0: none */
     abut_status status;
@@ -159,6 +162,7 @@ struct abut_sim {
     int64_t evaluations;         /* of accelerations */
     bool started;                /* the contacts of time 0 have been found */
     bool told_contradiction;     /* of hinges */
+    bool told_denied;            /* restitution */
     bool told_storm;             /* a frame may be undone and planned anew */
     atomic_bool stop;            /* abut_sim_stop was called */
 };

@@ -240,6 +240,31 @@ static void keep(void *user, abut_log_level level, const char *message) {
     strncat(user, message, 2000 - strlen(user));
 }
 
+/* A ball in a slot as wide as itself goes from its soft wall, e = 0, against the hard one, e = 0.8: no
+ * velocities give it that, so it stops, with the impulse m v; and the run says so. */
+static void a_slot_leaves_no_room_to_bounce(void **state) {
+    (void)state;
+    const char *text =
+        "world { gravity = {0, 0, 0} }\nmaterial { name = 'hard', restitution = 0.8 }\n"
+        "body { name = 'soft', shape = solid.box {0.2, 1, 1}, position = {-0.2, 0, 0}, fixed = true }\n"
+        "body { name = 'wall', shape = solid.box {0.2, 1, 1}, position = {0.2, 0, 0}, fixed = true,\n"
+        "       material = 'hard' }\n"
+        "body { name = 'ball', shape = sphere {0.1}, mass = 2, velocity = {1, 0, 0.3} }";
+    char told[2048] = "";
+    abut_context context = {.log = {keep, told}};
+    trial t = {0};
+    abut_error error = {0};
+    assert_int_equal(abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &t.scene, &error),
+                     ABUT_OK);
+    assert_int_equal(abut_model_create(&context, abut_scene_world(t.scene), &t.model, &error), ABUT_OK);
+    assert_int_equal(abut_sim_create(&context, t.model, NULL, &t.sim, &error), ABUT_OK);
+    assert_int_equal(abut_sim_advance(t.sim, 0.5, &error), ABUT_OK);
+    close_to(abut_sim_motion(t.sim, 2).velocity.x, 0, 1e-12);
+    close_to(abut_sim_motion(t.sim, 2).center.z, 0.15, 1e-12);
+    assert_non_null(strstr(told, "no impulses give `wall` and `ball` their restitution"));
+    end(&t);
+}
+
 /* What is said in vain is told, with names; what numbers cannot hold is refused, with the name. */
 static void what_does_nothing_is_told(void **state) {
     (void)state;
@@ -278,7 +303,7 @@ int main(void) {
         cmocka_unit_test(a_motor_works_against_a_pin),   cmocka_unit_test(a_screw_and_a_pin_lock_a_pair),
         cmocka_unit_test(what_does_nothing_is_told),     cmocka_unit_test(friction_jams_a_wedge),
         cmocka_unit_test(friction_jams_a_gripper),       cmocka_unit_test(friction_jams_a_crank),
-        cmocka_unit_test(friction_comes_to_jam),
+        cmocka_unit_test(friction_comes_to_jam),         cmocka_unit_test(a_slot_leaves_no_room_to_bounce),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
