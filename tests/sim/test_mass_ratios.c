@@ -129,9 +129,46 @@ static void a_heavy_box_falls_on_a_light_one(void **state) {
     }
 }
 
+/* A ball of mass a strikes one of mass b at 1 m/s, with a slip of 1/2 by its spin: with m = a b / (a + b) the
+ * impulses are (1 + e) m along the normal and min(m / 7, mu (1 + e) m) across, whichever is the lighter one.
+ */
+static void strike_one(double a, double b, double e, double mu, const char *model) {
+    char text[700];
+    snprintf(text, sizeof text,
+             "world { gravity = {0, 0, 0}, impact = '%s' }\nmaterial { restitution = %g, friction = %g }\n"
+             "body { shape = sphere {0.1}, mass = %.17g, position = {-0.15, 0, 0}, velocity = {1, 0, 0},\n"
+             "       spin = {0, 0, 5} }\n"
+             "body { shape = sphere {0.1}, mass = %.17g, position = {0.15, 0, 0} }",
+             model, e, mu, a, b);
+    trial t;
+    start(&t, text);
+    advance(&t, 0.3);
+    double m = a * b / (a + b), push = (1 + e) * m, rub = fmin(m / 7, mu * push);
+    const abut_event *impact = nth(&t, ABUT_EVENT_IMPACT, 0);
+    assert_non_null(impact);
+    close_to(fabs(impact->impulse.x) / push, 1, 1e-12);
+    close_to(fabs(impact->impulse.y), rub, 1e-12 * push);
+    abut_motion first = abut_sim_motion(t.sim, 0), second = abut_sim_motion(t.sim, 1);
+    close_to(first.velocity.x, 1 - push / a, 1e-12), close_to(first.velocity.y, -rub / a, 1e-12);
+    close_to(second.velocity.x * b / push, 1, 1e-12);
+    close_to(second.velocity.y * b, rub, 1e-12 * push);
+    finish(&t);
+}
+
+static void light_and_heavy_balls_strike(void **state) {
+    (void)state;
+    static const double ratios[] = {1e3, 1e9, 1e12, 1e15};
+    for (int i = 0; i < 48; i++) {
+        double ratio = ratios[i % 4], e = i / 4 % 3 * 0.5, mu = i / 12 % 2 ? 0.1 : 0;
+        const char *model = i / 24 ? "propagation" : "simultaneous";
+        strike_one(1, ratio, e, mu, model), strike_one(ratio, 1, e, mu, model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stacks_stand), cmocka_unit_test(a_heavy_box_holds_on_a_slope),
-        cmocka_unit_test(light_balls_carry_a_slab), cmocka_unit_test(a_heavy_box_falls_on_a_light_one)};
+        cmocka_unit_test(light_balls_carry_a_slab), cmocka_unit_test(a_heavy_box_falls_on_a_light_one),
+        cmocka_unit_test(light_and_heavy_balls_strike)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
