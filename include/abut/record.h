@@ -150,7 +150,9 @@ ABUT_API abut_status abut_recording_scene(const abut_context *context, abut_reco
 
 /* What an independent look at the recorded states finds: overlap by classification in the B-rep index and by
  * closed forms (not by the feature pairs that the clock uses), energies and momenta summed anew from the
- * states. */
+ * states, impulses added anew from the events against the jumps of velocities in the dense output (of bodies
+ * without hinges, whose impulses are not recorded; the live clock has no dense output), and the hinges by the
+ * points and directions of the scene. */
 typedef struct abut_certificate {
     bool kept;
     int64_t frames, pairs;  /* looked at */
@@ -161,7 +163,17 @@ typedef struct abut_certificate {
     double energy_error, momentum_error; /* relative: recorded against summed anew; balance over the run */
     double energy_time;
     int64_t impacts, impacts_that_gain; /* impacts whose energy rose without a kinematic body */
-    char broken[512];                   /* the first broken promise, in words */
+    double impulse_error; /* m/s: the largest jump of a velocity that the recorded impulses do not explain */
+    double impulse_limit; /* some speeds of rest: contacts that are held are closed without an event */
+    double impulse_time;
+    char impulse_body[128];
+    double path_error; /* metres: the largest jump of a place in the dense output, or from it to a frame */
+    double path_time;
+    char path_body[128];
+    double hinge_error, hinge_limit; /* metres that a hinge stands open in a frame, and what is promised */
+    double hinge_time;
+    int hinge;        /* entry of the world's hinges */
+    char broken[512]; /* the first broken promise, in words */
 } abut_certificate;
 ABUT_API abut_status abut_recording_certify(const abut_context *context, abut_recording *recording,
                                             abut_certificate *certificate, abut_error *error);

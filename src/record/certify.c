@@ -1,29 +1,8 @@
 /* The certificate of a recording: every recorded frame is looked at again, with other means than those that
  * made it. */
-#include "record/overlap.h"
-#include "record/schema.h"
+#include "record/certify.h"
 
 #include <stdio.h>
-
-typedef struct ball {
-    vec3 center;
-    double radius; /* INFINITY: a half-space, a cavity */
-} ball;
-
-typedef struct certifier {
-    const abut_context *context;
-    abut_recording *recording;
-    abut_scene *scene;
-    abut_model *model;
-    const abut_world_def *world;
-    overlap_shape *shapes;
-    abut_index **indexes;
-    abut_motion *motions;
-    ball *balls; /* around the bodies, in the frame that is looked at */
-    double epsilon;
-    abut_certificate *out;
-    double slack; /* joule that an impact may gain */
-} certifier;
 
 static void broken(abut_certificate *c, const char *words) {
     if (c->kept) snprintf(c->broken, sizeof c->broken, "%s", words);
@@ -49,8 +28,12 @@ static abut_status build_indexes(certifier *c, abut_error *error) {
     c->shapes = mem_calloc(c->context, (size_t)n + 1, sizeof *c->shapes);
     c->indexes = mem_calloc(c->context, (size_t)n + 1, sizeof *c->indexes);
     c->motions = mem_calloc(c->context, (size_t)n + 1, sizeof *c->motions);
+    c->first = mem_calloc(c->context, (size_t)n + 1, sizeof *c->first);
     c->balls = mem_calloc(c->context, (size_t)n + 1, sizeof *c->balls);
-    if (!c->shapes || !c->indexes || !c->motions || !c->balls) return fail_memory(error);
+    c->breaks = mem_calloc(c->context, (size_t)c->world->hinge_count + 1, sizeof *c->breaks);
+    if (!c->shapes || !c->indexes || !c->motions || !c->first || !c->balls || !c->breaks)
+        return fail_memory(error);
+    for (int i = 0; i < c->world->hinge_count; i++) c->breaks[i] = INFINITY;
     for (int i = 0; i < n; i++) {
         const abut_shape *s = &c->world->bodies[i].shape;
         c->shapes[i] = (overlap_shape){.shape = s, .bounds = shape_bounds(s)};
@@ -71,7 +54,9 @@ static void end(certifier *c) {
     mem_free(c->context, c->shapes, n, sizeof *c->shapes);
     mem_free(c->context, c->indexes, n, sizeof *c->indexes);
     mem_free(c->context, c->motions, n, sizeof *c->motions);
+    mem_free(c->context, c->first, n, sizeof *c->first);
     mem_free(c->context, c->balls, n, sizeof *c->balls);
+    mem_free(c->context, c->breaks, c->world ? (size_t)c->world->hinge_count + 1 : 0, sizeof *c->breaks);
     abut_model_free(c->model);
     abut_scene_free(c->scene);
 }
@@ -106,13 +91,14 @@ static void check_pair(certifier *c, int i, int j, double time) {
 
 typedef struct sums {
     double kinetic, gravity, weight, mass;
-    vec3 momentum;
+    vec3 momentum, angular_momentum; /* about the origin */
+    double speeds, turns;            /* sums of the sizes of their parts */
 } sums;
 
 static sums sum_states(const certifier *c) {
     sums s = {0};
     for (int i = 0; i < c->world->body_count; i++) {
-        if (c->world->bodies[i].fixed || c->world->bodies[i].kinematic) continue;
+        if (!certify_moves(c, i)) continue;
         abut_mass m = abut_model_body_mass(c->model, i);
         const abut_motion *q = &c->motions[i];
         vec3 w = quat_unrotate(q->rotation, q->spin);
@@ -123,6 +109,12 @@ static sums sum_states(const certifier *c) {
         s.gravity -= m.mass * vec3_dot(c->world->gravity, q->center);
         s.weight += m.mass * vec3_length(c->world->gravity), s.mass += m.mass;
         s.momentum = vec3_axpy(s.momentum, m.mass, q->velocity);
+        vec3 own = {t[0] * w.x + t[3] * w.y + t[4] * w.z, t[3] * w.x + t[1] * w.y + t[5] * w.z,
+                    t[4] * w.x + t[5] * w.y + t[2] * w.z};
+        vec3 about = vec3_scale(vec3_cross(q->center, q->velocity), m.mass);
+        s.angular_momentum = vec3_add(s.angular_momentum, vec3_add(about, quat_rotate(q->rotation, own)));
+        s.speeds += m.mass * vec3_length(q->velocity);
+        s.turns += m.mass * vec3_length(q->center) * vec3_length(q->velocity) + vec3_length(own);
     }
     return s;
 }
@@ -150,12 +142,20 @@ static void check_energy(certifier *c, const abut_frame *f, balance *b) {
     double error = fmax(off, fabs(s.kinetic - e->kinetic)) / scale;
     if (scale > 0 && error > c->out->energy_error)
         c->out->energy_error = error, c->out->energy_time = f->time;
-    double size = vec3_length(s.momentum);
-    double moved = vec3_distance(s.momentum, e->momentum) / (size > 0 ? size : 1);
-    c->out->momentum_error = fmax(c->out->momentum_error, moved);
+    double moved = vec3_distance(s.momentum, e->momentum) / (s.speeds > 0 ? s.speeds : 1),
+           turned = vec3_distance(s.angular_momentum, e->angular_momentum) / (s.turns > 0 ? s.turns : 1);
+    c->out->momentum_error = fmax(c->out->momentum_error, fmax(moved, turned));
 }
 
 /* ---- impacts */
+
+static bool take_break(void *user, const abut_event *e) {
+    certifier *c = user;
+    int64_t hinge = e->entity[0].id;
+    if (e->kind == ABUT_EVENT_HINGE_BROKEN && hinge >= 0 && hinge < c->world->hinge_count)
+        c->breaks[hinge] = fmin(c->breaks[hinge], e->time);
+    return true;
+}
 
 static bool check_impact(void *user, const abut_event *e) {
     certifier *c = user;
@@ -175,6 +175,7 @@ static abut_status check_frame(certifier *c, int64_t k, balance *b, abut_error *
     abut_frame f;
     abut_status status = abut_recording_frame(c->recording, k, &f, error);
     if (status == ABUT_OK) status = abut_recording_motions(c->recording, k, c->motions, error);
+    if (status == ABUT_OK && k == 0) status = abut_recording_motions(c->recording, k, c->first, error);
     if (status != ABUT_OK) return status;
     for (int i = 0; i < c->world->body_count; i++) {
         c->balls[i] = ball_of(c, i);
@@ -186,6 +187,7 @@ static abut_status check_frame(certifier *c, int64_t k, balance *b, abut_error *
         }
     }
     check_energy(c, &f, b);
+    certify_hinges(c, f.time);
     c->out->frames++;
     return ABUT_OK;
 }
@@ -207,16 +209,39 @@ static void judge(certifier *c) {
         broken(o, words);
     }
     if (o->momentum_error > 1e-9) broken(o, "the recorded momentum is not that of the recorded states");
+    if (o->impulse_error > o->impulse_limit) {
+        snprintf(
+            words, sizeof words,
+            "the velocity of `%s` at t = %.9g s jumps otherwise than by the recorded impulses, by %.3g m/s",
+            o->impulse_body, o->impulse_time, o->impulse_error);
+        broken(o, words);
+    }
+    if (o->path_error > c->epsilon) {
+        snprintf(words, sizeof words, "`%s` jumps by %.3g m at t = %.9g s", o->path_body, o->path_error,
+                 o->path_time);
+        broken(o, words);
+    }
+    if (o->hinge_error > o->hinge_limit) {
+        const char *name = c->world->hinges[o->hinge].name;
+        snprintf(words, sizeof words,
+                 "hinge %d%s%s%s stands open by %.3g m at t = %.9g s, more than the %.3g m that are promised",
+                 o->hinge + 1, name ? " (`" : "", name ? name : "", name ? "`)" : "", o->hinge_error,
+                 o->hinge_time, o->hinge_limit);
+        broken(o, words);
+    }
     if (o->impacts_that_gain > 0) broken(o, "an impact gained energy");
 }
 
 /* What the clock of the run promises: epsilon, or what the live one allows itself. */
 static abut_status ask_limit(certifier *c, abut_error *error) {
-    c->epsilon = c->out->overlap_limit = abut_model_tolerances(c->model).touching;
+    c->epsilon = c->out->overlap_limit = c->out->hinge_limit = abut_model_tolerances(c->model).touching;
     if (c->world->mode != ABUT_LIVE) return ABUT_OK;
     abut_sim *run = NULL;
     abut_status status = abut_sim_create(c->context, c->model, NULL, &run, error);
-    if (status == ABUT_OK) c->out->overlap_limit = abut_sim_audit(run).overlap_limit;
+    if (status == ABUT_OK) {
+        abut_audit promised = abut_sim_audit(run);
+        c->out->overlap_limit = promised.overlap_limit, c->out->hinge_limit = promised.constraint_limit;
+    }
     abut_sim_free(run);
     return status;
 }
@@ -232,6 +257,7 @@ abut_status abut_recording_certify(const abut_context *context, abut_recording *
     }
     if (status == ABUT_OK) status = build_indexes(&c, error);
     if (status == ABUT_OK) status = ask_limit(&c, error);
+    if (status == ABUT_OK) status = abut_recording_events(recording, take_break, &c, error);
     balance b = {0};
     for (int64_t k = 0; k < abut_recording_frames(recording) && status == ABUT_OK; k++)
         status = check_frame(&c, k, &b, error);
@@ -239,6 +265,8 @@ abut_status abut_recording_certify(const abut_context *context, abut_recording *
      * be off by what a frame may gain */
     if (c.world && c.world->mode == ABUT_LIVE && c.world->hinge_count > 0) c.slack = 0.01 * b.largest;
     if (status == ABUT_OK) status = abut_recording_events(recording, check_impact, &c, error);
+    c.largest_energy = b.largest;
+    if (status == ABUT_OK) status = certify_paths(&c, error);
     if (status == ABUT_OK) judge(&c);
     end(&c);
     return status;
