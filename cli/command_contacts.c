@@ -95,7 +95,7 @@ int command_contacts(int argc, char **argv) {
     } else if (at < 0 || at > abut_recording_end(recording) + 1e-9) {
         status = cli_complain("contacts: t = %g is outside the recording, which goes from 0 to %g", at,
                               abut_recording_end(recording));
-    } else if (frame >= 0) {
+    } else if (frame >= 0 && !replay_is_before_steps(recording, at)) {
         const abut_contact *contacts;
         int count = abut_recording_contacts(recording, frame, &contacts, &error);
         status = count >= 0 ? print_contacts(recording, at, contacts, count, json) : cli_error(&error);

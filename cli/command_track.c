@@ -1,5 +1,7 @@
 /* abut track REC --body NAME [--at T]: the motion of a body as CSV. */
-#include "cli.h"
+#include "replay.h"
+
+#include <string.h>
 
 static void print_row(double t, const abut_motion *m) {
     const double numbers[] = {t,
@@ -26,13 +28,39 @@ static void print_row(double t, const abut_motion *m) {
     putchar('\n');
 }
 
+/* The acceleration of the live clock at time 0 is that of its first step; where the scene is gone, none. */
+static void complete_start(abut_recording *recording, int body, abut_motion *motion) {
+    replay again = {0};
+    abut_motion first = *motion;
+    if (replay_motion(&again, recording, body, 0, &first, NULL) == ABUT_OK)
+        motion->acceleration = first.acceleration, motion->spin_rate = first.spin_rate;
+    replay_free(&again);
+}
+
+/* The state at a time.  The live clock has no dense output: between its frames it goes there again from the
+ * last snapshot. */
+static abut_status motion_at(abut_recording *recording, int body, double at, abut_motion *motion,
+                             abut_error *error) {
+    abut_status status = abut_recording_motion(recording, body, at, motion, error);
+    const char *mode = abut_recording_meta(recording, "mode");
+    if (status != ABUT_OK || !mode || strcmp(mode, "live") != 0) return status;
+    if (replay_is_before_steps(recording, at)) return complete_start(recording, body, motion), ABUT_OK;
+    if (abut_recording_find_frame(recording, at) >= 0) return ABUT_OK;
+    replay again = {0};
+    status = replay_motion(&again, recording, body, at, motion, error);
+    replay_free(&again);
+    return status;
+}
+
 static abut_status print_frames(abut_recording *recording, int body, abut_error *error) {
     abut_status status = ABUT_OK;
     for (int64_t i = 0; i < abut_recording_frames(recording) && status == ABUT_OK; i++) {
         abut_frame frame;
         abut_motion motion;
         status = abut_recording_frame(recording, i, &frame, error);
-        if (status == ABUT_OK) status = abut_recording_frame_motion(recording, i, body, &motion, error);
+        if (status == ABUT_OK)
+            status = i == 0 ? motion_at(recording, body, frame.time, &motion, error)
+                            : abut_recording_frame_motion(recording, i, body, &motion, error);
         if (status == ABUT_OK) print_row(frame.time, &motion);
     }
     return status;
@@ -76,7 +104,7 @@ int command_track(int argc, char **argv) {
         status = unknown_body(recording, name);
     } else {
         abut_motion motion;
-        abut_status s = at_text ? abut_recording_motion(recording, body, at, &motion, &error) : ABUT_OK;
+        abut_status s = at_text ? motion_at(recording, body, at, &motion, &error) : ABUT_OK;
         if (s == ABUT_OK) printf("t,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,ax,ay,az,alphax,alphay,alphaz\n");
         if (s == ABUT_OK && at_text) print_row(at, &motion);
         if (s == ABUT_OK && !at_text) s = print_frames(recording, body, &error);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool may_go_on(void *user, const abut_segment *segment) {
     replay *r = user;
@@ -75,14 +76,40 @@ static abut_status copy_ahead(replay *r, abut_error *error) {
     return abut_sim_restore(r->ahead, r->block, size, error);
 }
 
+/* Of the world's step: less than half of it would wait for the next one (live_advance). */
+#define SHORT_STEP 0.02
+
+bool replay_is_before_steps(abut_recording *recording, double time) {
+    const char *mode = abut_recording_meta(recording, "mode");
+    return time <= 0 && mode && strcmp(mode, "live") == 0;
+}
+
 static abut_status go_there(replay *r, abut_recording *recording, double time, abut_error *error) {
     abut_status s = set_out(r, recording, time, error);
     if (s != ABUT_OK) return s;
-    double frame = abut_scene_world(r->scene)->frame;
+    const abut_world_def *world = abut_scene_world(r->scene);
+    double frame = world->frame;
+    if (replay_is_before_steps(recording, time)) time = fmin(SHORT_STEP * world->step, frame / 2);
     int64_t next = (int64_t)(abut_sim_time(r->along) / frame + 1e-9) + 1;
     for (; s == ABUT_OK && (double)next * frame <= time; next++) s = go_along(r, (double)next * frame, error);
     if (s == ABUT_OK) s = copy_ahead(r, error);
     if (s == ABUT_OK && abut_sim_time(r->ahead) < time) s = abut_sim_advance(r->ahead, time, error);
+    return s;
+}
+
+/* A run that was stopped within a frame is of no use to the next who asks. */
+static void give_up(replay *r) {
+    abut_sim_free(r->along), abut_sim_free(r->ahead);
+    r->along = r->ahead = NULL;
+}
+
+abut_status replay_motion(replay *r, abut_recording *recording, int body, double time, abut_motion *motion,
+                          abut_error *error) {
+    abut_status s = go_there(r, recording, time, error);
+    if (s != ABUT_OK)
+        give_up(r);
+    else if (abut_sim_steps(r->ahead) > abut_sim_steps(r->along))
+        *motion = abut_sim_motion(r->ahead, body);
     return s;
 }
 
@@ -94,11 +121,8 @@ int replay_contacts(replay *r, abut_recording *recording, double time, const abu
         if (count < 0 && error)
             *error = (abut_error){.status = ABUT_NO_MEMORY, .message = "the memory is used up"};
     }
-    if (count >= 0) return count;
-    /* a run that was stopped within a frame is of no use to the next who asks */
-    abut_sim_free(r->along), abut_sim_free(r->ahead);
-    r->along = r->ahead = NULL;
-    return -1;
+    if (count < 0) give_up(r);
+    return count;
 }
 
 void replay_free(replay *r) {

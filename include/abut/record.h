@@ -108,7 +108,8 @@ ABUT_API abut_status abut_recording_frame_motion(abut_recording *recording, int6
 /* The motions of all bodies at a frame. */
 ABUT_API abut_status abut_recording_motions(abut_recording *recording, int64_t frame, abut_motion *motions,
                                             abut_error *error);
-/* From the dense output; at an impact the state just after it. */
+/* From the dense output; at an impact the state just after it.  The live clock has none: on straight lines
+ * between two frames. */
 ABUT_API abut_status abut_recording_motion(abut_recording *recording, int body, double time,
                                            abut_motion *motion, abut_error *error);
 /* Events in order; `visit` returns false to end.  They are numbered from 0: `from` is the first one. */

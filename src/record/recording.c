@@ -126,6 +126,10 @@ abut_status abut_recording_open(const abut_context *context, const char *path, a
         if (!prepare_query(r, (query)i)) status = recording_damaged(r, error);
     if (status == ABUT_OK) status = read_names(r, error);
     if (status == ABUT_OK) status = read_extent(r, error);
+    if (status == ABUT_OK) {
+        const char *mode = abut_recording_meta(r, "mode");
+        r->live = mode && strcmp(mode, "live") == 0;
+    }
     if (status != ABUT_OK) {
         abut_recording_close(r);
         return status;
@@ -325,63 +329,6 @@ int64_t abut_recording_find_frame(abut_recording *r, double time) {
     int64_t frame = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : -1;
     sqlite3_reset(s);
     return frame;
-}
-
-/* ---- dense output */
-
-/* The entry of the body in the segment that the query stands on; -1: not in it, or damaged. */
-static int segment_entry(sqlite3_stmt *s, int body) {
-    const char *bodies = sqlite3_column_blob(s, 3); /* blobs need not be aligned */
-    int count = sqlite3_column_bytes(s, 3) / (int)sizeof(int32_t);
-    size_t wanted = (size_t)count * ABUT_SEGMENT_NUMBERS * ABUT_SEGMENT_COEFFICIENTS * sizeof(double);
-    if ((size_t)sqlite3_column_bytes(s, 4) < wanted) return -1;
-    for (int i = 0; i < count; i++) {
-        int32_t entry;
-        memcpy(&entry, bodies + (size_t)i * sizeof entry, sizeof entry);
-        if (entry == body) return i;
-    }
-    return -1;
-}
-
-/* A body that is in no step at a time rests: it is where the next frame has it. */
-static abut_status resting_motion(abut_recording *r, int body, double time, abut_motion *motion,
-                                  abut_error *error) {
-    sqlite3_stmt *s = r->queries[NEXT_FRAME];
-    sqlite3_bind_double(s, 1, time - 1e-9);
-    int64_t frame = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : r->frame_count - 1;
-    sqlite3_reset(s);
-    return abut_recording_frame_motion(r, frame, body, motion, error);
-}
-
-abut_status abut_recording_motion(abut_recording *r, int body, double time, abut_motion *motion,
-                                  abut_error *error) {
-    if (!(time >= 0) || time > r->end + 1e-9)
-        return fail_at(error, ABUT_INVALID, r->path, 0,
-                       "t = %.9g is outside the recording, which goes from 0 to %.9g", time, r->end);
-    sqlite3_stmt *s = r->queries[SEGMENTS_AT];
-    /* at an impact the state just after it, also where its time was rounded down */
-    sqlite3_bind_double(s, 1, fmin(time + 1e-12 * fmax(1, time), r->end));
-    sqlite3_bind_double(s, 2, r->longest_segment * (1 + 1e-9) + 1e-12);
-    bool found = false;
-    while (!found && sqlite3_step(s) == SQLITE_ROW) {
-        int entry = segment_entry(s, body);
-        if (entry < 0) continue;
-        const char *coefficients = sqlite3_column_blob(s, 4);
-        abut_segment g = {.start = sqlite3_column_double(s, 0),
-                          .end = sqlite3_column_double(s, 1),
-                          .step = sqlite3_column_double(s, 2)};
-        double *copy = mem_alloc(&r->context, ABUT_SEGMENT_NUMBERS * ABUT_SEGMENT_COEFFICIENTS, sizeof *copy);
-        if (!copy) break;
-        size_t size = ABUT_SEGMENT_NUMBERS * ABUT_SEGMENT_COEFFICIENTS;
-        memcpy(copy, coefficients + (size_t)entry * size * sizeof *copy,
-               size * sizeof *copy); /* blobs need not be aligned */
-        g.coefficients = copy;
-        *motion = abut_segment_motion(&g, 0, fmin(time, r->end));
-        mem_free(&r->context, copy, size, sizeof *copy);
-        found = true;
-    }
-    sqlite3_reset(s);
-    return found ? ABUT_OK : resting_motion(r, body, time, motion, error);
 }
 
 /* ---- going on from a recording */

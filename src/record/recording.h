@@ -39,6 +39,7 @@ struct abut_recording {
     int body_count;
     int64_t frame_count, event_count;
     double end, longest_segment;
+    bool live; /* made by the live clock */
     ARRAY(abut_contact) contacts;
     ARRAY(abut_vec3) vectors;
     ARRAY(int32_t) loops;

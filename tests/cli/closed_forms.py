@@ -276,6 +276,15 @@ def others():
     case("pendulum of ten kilometres", "local t = math.sqrt(1e4 / 9.81)\nworld {duration = 2 * t, frame = t / 10}\n"
          'body {name = "b", shape = sphere {1e3}, position = {1e4, 0, 0}}\nhinge.ball {"b", at = {0, 0, 0}}', "b", 2 * math.sqrt(1e4 / G),
          {"x": 1e4 * math.sin(y[0])}, 1e-3)
+    # between two frames: the live clock goes there, too; what is within a hundredth of a step behind a frame is on the straight
+    # line to the next, which is off by at most G t T / 2
+    for t, off in ((0.01, 1e-12), (0.15, 1e-12), (0.2001, G * 0.0001 * 0.2 / 2)):
+        case("between frames", 'world {duration = 0.4, frame = 0.2}\nbody {name = "b", shape = sphere {0.1}, velocity = {1, 0, 0}}', "b", t,
+             {"x": t, "z": -G / 2 * t * t, "vz": -G * t}, 1e-9, off)
+    # the first acceleration, before any step of the live clock
+    case("acceleration at the start", "world {duration = 0.1}\nmaterial {friction = 0.5}\n" + FLOOR +
+         'body {name = "b", shape = solid.box {0.2, 0.2, 0.2}, position = {0, 0, 0.1}, velocity = {1, 0, 0}}', "b", 0,
+         {"ax": -0.5 * G, "az": 0, "x": 0}, 1e-9, 1e-6)
     # at the time of an impact, however it was rounded, the state just after it
     for height in (0.5, 1, 2, 3.7, 5):
         t = math.sqrt(2 * height / G)
@@ -324,6 +333,15 @@ def centre_of_pressure(abut, folder):
     contact = json.loads(call(abut, "contacts", recording, "--at", "0.1", "--json").stdout)["contacts"][0]
     x, wanted = contact["center_of_pressure"][0], 2 * 0.2 / (3 * G)
     return None if abs(x - wanted) < 1e-9 else "the centre of pressure is at x = %r, not %r" % (x, wanted)
+
+
+def live_contacts_at_the_start(abut, folder):
+    """The floor bears the box from time 0 on, before any step of the live clock."""
+    path, recording = write(folder, "world {duration = 0.1}\n" + FLOOR + 'body {name = "b", shape = solid.box {1, 1, 1}, mass = 3, position = {0, 0, 0.5}}')
+    call(abut, "run", path, "-o", recording, "-q", "--mode", "live")
+    contacts = json.loads(call(abut, "contacts", recording, "--at", "0", "--json").stdout)["contacts"]
+    force = sum(abs(f[2]) for c in contacts for f in c["forces"])
+    return None if abs(force - 3 * G) < 1e-6 else "the floor bears %r N, not %r" % (force, 3 * G)
 
 
 def resume_keeps_its_clock(abut, folder):
@@ -377,7 +395,7 @@ def live_scenes_are_certified(abut, folder):
     return None
 
 
-OTHERS = [centre_of_pressure, resume_keeps_its_clock, live_impacts_are_told_once, live_scenes_are_certified]
+OTHERS = [centre_of_pressure, live_contacts_at_the_start, resume_keeps_its_clock, live_impacts_are_told_once, live_scenes_are_certified]
 
 
 def main():
