@@ -2,6 +2,7 @@
  * file is a Loop cage; anything else holds Bezier control points. */
 #include "cli.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -141,12 +142,42 @@ static int describe(const char *path, const abut_surface *surface, bool json) {
     return EXIT_DONE;
 }
 
+/* How far a place lies outside the domain of a patch, a convex polygon, counter-clockwise. */
+static double outside(const abut_surface *surface, int patch, const double at[2]) {
+    double c[ABUT_SIDES_MOST][2], worst = -HUGE_VAL;
+    int n = abut_surface_domain(surface, patch, c);
+    for (int i = 0; i < n; i++) {
+        const double *a = c[i], *b = c[(i + 1) % n];
+        double x = b[0] - a[0], y = b[1] - a[1];
+        worst = fmax(worst, (y * (at[0] - a[0]) - x * (at[1] - a[1])) / hypot(x, y));
+    }
+    return worst;
+}
+
+/* What a place must be to lie on the patch. */
+static int refuse_place(const abut_surface *surface, int patch, const double at[2]) {
+    double c[ABUT_SIDES_MOST][2], least[2] = {HUGE_VAL, HUGE_VAL}, most[2] = {-HUGE_VAL, -HUGE_VAL};
+    int n = abut_surface_domain(surface, patch, c);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 2; k++) least[k] = fmin(least[k], c[i][k]), most[k] = fmax(most[k], c[i][k]);
+    if (n == 3)
+        return cli_complain(
+            "evaluate: u = %g, v = %g is outside patch %d, a triangle; give u and v from 0 on "
+            "with u + v at most 1, or another --patch",
+            at[0], at[1], patch);
+    return cli_complain("evaluate: u = %g, v = %g is outside patch %d; give u from %g to %g and v from %g to "
+                        "%g%s, or another --patch",
+                        at[0], at[1], patch, least[0], most[0], least[1], most[1],
+                        n == 4 ? "" : " within its sides");
+}
+
 static int answer(const char *path, const abut_surface *surface, const char *at_text, const double at[2],
                   long patch, long order, bool json) {
     if (!at_text) return describe(path, surface, json);
     if (patch >= abut_surface_patch_count(surface))
         return cli_complain("evaluate: there is no patch %ld; %s has patches 0 to %d", patch, path,
                             abut_surface_patch_count(surface) - 1);
+    if (outside(surface, (int)patch, at) > 1e-9) return refuse_place(surface, (int)patch, at);
     return print_answer(surface, (int)patch, at[0], at[1], (int)order, json);
 }
 

@@ -23,9 +23,10 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* -q is about what abut has to say: what the scene prints is its own. */
 static void print_log(void *user, abut_log_level level, const char *message) {
-    (void)user, (void)level;
-    fprintf(stderr, "%s\n", message);
+    const simulation *s = user;
+    if (!s->quiet || level == ABUT_LOG_PRINT) fprintf(stderr, "%s\n", message);
 }
 
 /* The scene's own error is the better message where one of its functions failed. */
@@ -36,9 +37,7 @@ static int report(const simulation *s, const abut_error *error) {
     return cli_error(&e);
 }
 
-void simulation_log(simulation *s) {
-    if (!s->quiet) s->context.log.write = print_log;
-}
+void simulation_log(simulation *s) { s->context.log = (abut_log){.write = print_log, .user = s}; }
 
 int simulation_load(simulation *s, const char *path, const abut_scene_options *options, int threads) {
     abut_error error = {0};

@@ -68,9 +68,14 @@ typedef struct abut_allocator {
     void *user;
 } abut_allocator;
 
-typedef enum abut_log_level { ABUT_LOG_DEBUG, ABUT_LOG_INFO, ABUT_LOG_WARNING } abut_log_level;
+typedef enum abut_log_level {
+    ABUT_LOG_DEBUG,
+    ABUT_LOG_INFO,
+    ABUT_LOG_WARNING,
+    ABUT_LOG_PRINT /* what a scene prints, as it is */
+} abut_log_level;
 
-/* Receives notices that are not errors.  All-zero means silence. */
+/* Receives notices that are not errors, and what scenes print.  All-zero means silence. */
 typedef struct abut_log {
     void (*write)(void *user, abut_log_level level, const char *message);
     void *user;

@@ -157,8 +157,8 @@ static int log_print(lua_State *L) {
         luaL_addvalue(&buffer);
     }
     luaL_pushresult(&buffer);
-    if (scene->is_retold) return 0;
-    log_write(&scene->context, ABUT_LOG_INFO, "%s", lua_tostring(L, -1));
+    const abut_log *log = &scene->context.log; /* log_write would cut long lines */
+    if (!scene->is_retold && log->write) log->write(log->user, ABUT_LOG_PRINT, lua_tostring(L, -1));
     return 0;
 }
 

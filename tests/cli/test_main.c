@@ -30,6 +30,49 @@ static void test_help(void **unused) {
            support_run(NULL, NULL)); /* no command: help goes to standard error */
 }
 
+/* -q silences what abut says; what the scene prints comes whole. */
+static void test_quiet_scenes_print(void **unused) {
+    (void)unused;
+    static const char scene[] =
+        "world {duration = 0.1}\nbody {name = 'b', shape = sphere {1}, fixed = true}\n"
+        "force {'b', value = {1, 0, 0}}\nprint(('x'):rep(3000) .. 'end')\n";
+    const char *path = support_temporary("prints.lua");
+    support_write(path, scene, sizeof scene - 1);
+    support_output got = support_run(NULL, "run", path, "-q", NULL);
+    assert_int_equal(got.status, 0);
+    assert_string_equal(got.out, "");
+    assert_int_equal(strlen(got.err), 3004);
+    assert_null(strstr(got.err, "notice"));
+    support_output_free(&got);
+    expect(0, "", "notice", support_run(NULL, "run", path, NULL));
+}
+
+/* Beyond its domain a patch is no part of the surface. */
+static void test_places_outside_patches(void **unused) {
+    (void)unused;
+    static const char cage[] =
+        "v 1 0 0\nv -1 0 0\nv 0 1 0\nv 0 -1 0\nv 0 0 1\nv 0 0 -1\nf 1 3 5\nf 3 2 5\nf 2 4 5\n"
+        "f 4 1 5\nf 3 1 6\nf 2 3 6\nf 4 2 6\nf 1 4 6\n";
+    const char *loop = support_temporary("cage.obj"), *bezier = support_temporary("patch.txt");
+    char points[1024];
+    int size = 0;
+    for (int i = 0; i < 16; i++)
+        size += snprintf(points + size, sizeof points - (size_t)size, "%d %d 0\n", i % 4, i / 4);
+    support_write(loop, cage, sizeof cage - 1), support_write(bezier, points, (size_t)size);
+    static const char *const in[] = {"0,0", "1,0", "0,1", "0.5,0.5", "0.2,0.3"};
+    static const char *const out[] = {"1.5,0.2", "-0.1,0.5", "0.5,1.001", "0.2,-1e-6"};
+    for (int i = 0; i < 5; i++) {
+        expect(0, "point", "", support_run(NULL, "evaluate", loop, "--at", in[i], NULL));
+        expect(0, "point", "", support_run(NULL, "evaluate", bezier, "--at", in[i], NULL));
+    }
+    for (int i = 0; i < 4; i++) {
+        expect(2, "", "outside patch 0", support_run(NULL, "evaluate", loop, "--at", out[i], "--json", NULL));
+        expect(2, "", "give u from 0 to 1", support_run(NULL, "evaluate", bezier, "--at", out[i], NULL));
+    }
+    expect(0, "point", "", support_run(NULL, "evaluate", bezier, "--at", "0.7,0.7", NULL));
+    expect(2, "", "u + v at most 1", support_run(NULL, "evaluate", loop, "--at", "0.7,0.7", NULL));
+}
+
 /* A word near a command gets a suggestion, any other the way to the list. */
 static void test_unknown_command(void **unused) {
     (void)unused;
@@ -91,9 +134,13 @@ static void test_missing_file(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_version),         cmocka_unit_test(test_help),
-        cmocka_unit_test(test_unknown_command), cmocka_unit_test(test_wrong_calls),
+        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_unknown_command),
+        cmocka_unit_test(test_wrong_calls),
         cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_quiet_scenes_print),
+        cmocka_unit_test(test_places_outside_patches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
