@@ -19,6 +19,8 @@
 enum { MARK_BLOCK = 64, AHEAD = 8 };
 
 abut_status live_emit(live *w, abut_event e, abut_error *error) {
+    /* a contact that opened before its turn came was not struck */
+    if (e.kind == ABUT_EVENT_IMPACT && vec3_length2(e.impulse) == 0) return ABUT_OK;
     return array_push(w->context, &w->run->events, e) ? ABUT_OK : fail_memory(error);
 }
 

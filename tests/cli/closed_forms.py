@@ -379,6 +379,18 @@ def live_impacts_are_told_once(abut, folder):
     return None
 
 
+def live_impacts_have_impulses(abut, folder):
+    """A block slides over the edge of a table and tips: whatever is told as an impact has struck."""
+    path, recording = write(folder, 'world {duration = 2.5, mode = "live"}\nmaterial {friction = 0.3, restitution = 0.2}\n'
+                            'body {name = "table", shape = solid.box {2, 2, 1}, position = {0, 0, -0.5}, fixed = true}\n'
+                            'body {name = "b", shape = solid.box {0.2, 0.2, 0.2}, mass = 2, position = {-0.8, 0, 0.1}, velocity = {1, 0, 0}}\n'
+                            'force {"b", value = function(t) return {t > 1 and 10 or 0, 0, 0} end}')
+    call(abut, "run", path, "-o", recording, "-q")
+    events = json.loads(call(abut, "events", recording, "--json").stdout)["events"]
+    empty = [e for e in events if e["kind"] == "impact" and not any(e["impulse"])]
+    return "%d impacts have no impulse" % len(empty) if empty or not events else None
+
+
 def live_scenes_are_certified(abut, folder):
     """A figure whose limbs pass blows on through their hinges, and a stack in which bricks strike each other many times at an instant: one impact
     for each pair and instant, and the certificate finds none that gained energy."""
@@ -395,7 +407,7 @@ def live_scenes_are_certified(abut, folder):
     return None
 
 
-OTHERS = [centre_of_pressure, live_contacts_at_the_start, resume_keeps_its_clock, live_impacts_are_told_once, live_scenes_are_certified]
+OTHERS = [centre_of_pressure, live_contacts_at_the_start, resume_keeps_its_clock, live_impacts_are_told_once, live_impacts_have_impulses, live_scenes_are_certified]
 
 
 def main():
