@@ -310,6 +310,10 @@ bool scene_time_function(void *user, double time, double *out, int count) {
     scene->has_failed = status != ABUT_OK;
     /* where the function is fine, but not what it returns */
     if (status != ABUT_OK && scene->failure.line == 0) scene->failure.line = f->line;
+    if (status != ABUT_OK) {
+        size_t end = strlen(scene->failure.message), room = sizeof scene->failure.message - end;
+        snprintf(scene->failure.message + end, room, " (asked for t = %.9g)", time);
+    }
     for (int i = 0; i < count && i < 3 && status == ABUT_OK; i++) out[i] *= f->scale;
     return status == ABUT_OK;
 }

@@ -274,11 +274,13 @@ static abut_status move_groups(const exact_plan *p, double until, abut_error *er
 
 /* ---- the frame */
 
-static void move_kinematic(abut_sim *run, double time) {
-    for (int i = 0; i < run->model->body_count; i++)
+static abut_status move_kinematic(abut_sim *run, double time, abut_error *error) {
+    abut_status status = ABUT_OK;
+    for (int i = 0; i < run->model->body_count && status == ABUT_OK; i++)
         if (run->model->bodies[i].kinematic)
-            model_kinematic_motion(run->model, i, time, &run_motions(run->state)[i], &run->accelerations[i],
-                                   NULL);
+            status = model_kinematic_motion(run->model, i, time, &run_motions(run->state)[i],
+                                            &run->accelerations[i], error);
+    return status;
 }
 
 abut_status exact_frame(abut_sim *run, double until, abut_error *error) {
@@ -301,8 +303,9 @@ abut_status exact_frame(abut_sim *run, double until, abut_error *error) {
         arena_restore(&run->scratch, mark);
         if (kept) {
             run->state->time = until;
-            move_kinematic(run, until);
-            status = run_take_aheads(run, error);
+            status = move_kinematic(run, until, error);
+            kept = status == ABUT_OK;
+            if (kept) status = run_take_aheads(run, error);
         }
         if (!kept) {
             memcpy(run->state, run->saved, run->state_bytes);

@@ -47,6 +47,20 @@ static void test_quiet_scenes_print(void **unused) {
     expect(0, "", "notice", support_run(NULL, "run", path, NULL));
 }
 
+/* A motion that ends while nothing touches its body ends the run in both clocks, with the time it was asked
+ * for. */
+static void test_motions_that_end(void **unused) {
+    (void)unused;
+    static const char scene[] =
+        "world {duration = 1}\nbody {name = 'b', shape = sphere {1}, kinematic = true,\n"
+        "  motion = function(t) if t < 0.5 then return {t, 0, 0} end end}\n"
+        "body {name = 'c', shape = sphere {1}, position = {5, 0, 0}}\n";
+    const char *path = support_temporary("ends.lua");
+    support_write(path, scene, sizeof scene - 1);
+    expect(2, "", "the motion of body `b` must be a list", support_run(NULL, "run", path, NULL));
+    expect(2, "", "asked for t = 0.5", support_run(NULL, "run", path, "--mode", "live", NULL));
+}
+
 /* Beyond its domain a patch is no part of the surface. */
 static void test_places_outside_patches(void **unused) {
     (void)unused;
@@ -141,6 +155,7 @@ int main(void) {
         cmocka_unit_test(test_missing_file),
         cmocka_unit_test(test_quiet_scenes_print),
         cmocka_unit_test(test_places_outside_patches),
+        cmocka_unit_test(test_motions_that_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
