@@ -148,6 +148,31 @@ static bool dense_norm(const dense *d, const bool *may, const system_solution *s
     return true;
 }
 
+/* Whether every body bears the same force in z and in the solution z0, to a small part of what acts on it.
+ * What is rounding above is so for the whole group: points of a kilogram on 1e18 kg may have come to pull as
+ * much as ten times its weight, and what is taken from them to the bound is missing. */
+#define SAME_LOAD 1e-6
+
+static bool same_loads(const group_system *s, const double *z, const double *z0, arena *scratch, bool *same) {
+    size_t bodies = (size_t)s->g->body_count + 1;
+    vec3 *off = arena_alloc(scratch, bodies, sizeof *off);
+    double *load = arena_alloc(scratch, bodies, sizeof *load);
+    if (!off || !load) return false;
+    for (int i = 0; i < s->count; i++)
+        for (int side = 0; side < 2; side++) {
+            const row *r = &s->columns[i];
+            int body = side ? r->b : r->a;
+            vec3 push = side ? r->jb.linear : r->ja.linear;
+            if (body < 0) continue;
+            off[body] = vec3_axpy(off[body], z[i] - z0[i], push);
+            load[body] += fabs(z0[i]) * vec3_length(push);
+        }
+    *same = true;
+    for (int i = 0; i < s->g->body_count; i++)
+        if (s->g->inertias[i].inverse_mass > 0 && vec3_length(off[i]) > SAME_LOAD * load[i]) *same = false;
+    return true;
+}
+
 bool share_least_norm(dense *d, const system_solution *sol, double tolerance, arena *scratch, double *z,
                       bool *determined) {
     const group_system *s = d->s;
@@ -161,8 +186,10 @@ bool share_least_norm(dense *d, const system_solution *sol, double tolerance, ar
     } else if (!share_norm(d, may, sol->z, 1e2 * tiny, scratch, z, determined, &found)) {
         return false;
     }
-    for (int i = 0; i < s->count; i++) /* where the search lost its way the solution itself is admissible */
-        z[i] = found ? fmin(fmax(z[i], s->lo[i]), s->hi[i]) : sol->z[i];
+    for (int i = 0; i < s->count; i++) z[i] = fmin(fmax(z[i], s->lo[i]), s->hi[i]);
+    if (found && !same_loads(s, z, sol->z, scratch, &found)) return false;
+    /* where the search lost its way the solution itself is admissible */
+    if (!found) memcpy(z, sol->z, (size_t)s->count * sizeof *z);
     return true;
 }
 

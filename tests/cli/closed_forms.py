@@ -335,6 +335,21 @@ def centre_of_pressure(abut, folder):
     return None if abs(x - wanted) < 1e-9 else "the centre of pressure is at x = %r, not %r" % (x, wanted)
 
 
+def forces_of_any_masses(abut, folder):
+    """Boxes on each other: each contact bears the weight of all above it, whatever lies below."""
+    for masses in ((1e18, 1), (1, 1e18), (1e9, 1, 1e-9), (1e-9, 1e9, 1e-9)):
+        path, recording = write(folder, "world {duration = 0.1}\n" + FLOOR + "".join(
+            'body {name = "b%d", shape = solid.box {1, 1, 1}, mass = %r, position = {0, 0, %r}}\n' % (i, float(m), i + 0.5) for i, m in enumerate(masses)))
+        call(abut, "run", path, "-o", recording, "-q")
+        contacts = json.loads(call(abut, "contacts", recording, "--at", "0.05", "--json").stdout)["contacts"]
+        for i in range(len(masses)):
+            pair = {"b%d" % i, "b%d" % (i - 1) if i else "floor"}
+            force = sum(abs(f[2]) for c in contacts if set(c["bodies"]) == pair for f in c["forces"])
+            if not abs(force / (G * sum(masses[i:])) - 1) < 1e-6:
+                return "masses %s: contact %d bears %g N" % (masses, i, force)
+    return None
+
+
 def live_contacts_at_the_start(abut, folder):
     """The floor bears the box from time 0 on, before any step of the live clock."""
     path, recording = write(folder, "world {duration = 0.1}\n" + FLOOR + 'body {name = "b", shape = solid.box {1, 1, 1}, mass = 3, position = {0, 0, 0.5}}')
@@ -407,7 +422,7 @@ def live_scenes_are_certified(abut, folder):
     return None
 
 
-OTHERS = [centre_of_pressure, live_contacts_at_the_start, resume_keeps_its_clock, live_impacts_are_told_once, live_impacts_have_impulses, live_scenes_are_certified]
+OTHERS = [centre_of_pressure, forces_of_any_masses, live_contacts_at_the_start, resume_keeps_its_clock, live_impacts_are_told_once, live_impacts_have_impulses, live_scenes_are_certified]
 
 
 def main():
