@@ -126,13 +126,29 @@ void model_kinematic_most(const abut_model *model, int body, double time, double
     out->far += out->center[1] / per;
 }
 
+static void at_constant_velocity(const model_body *b, double time, motion *m) {
+    *m = b->start;
+    m->center = vec3_axpy(b->start.center, time, b->start.velocity.linear);
+    m->rotation = quat_mul(rotation_by(b->start.velocity.angular, time), b->start.rotation);
+}
+
+abut_status model_kinematic_place(const abut_model *model, int body, double time, motion *m,
+                                  abut_error *error) {
+    const model_body *b = &model->bodies[body];
+    sample s;
+    if (!b->function) return at_constant_velocity(b, time, m), ABUT_OK;
+    abut_status status = ask(b, time, &s, error);
+    if (status != ABUT_OK) return status;
+    m->rotation = (quat){s.x[3], s.x[4], s.x[5], s.x[6]};
+    m->center = vec3_add(vec3_make(s.x[0], s.x[1], s.x[2]), quat_rotate(m->rotation, b->center));
+    return ABUT_OK;
+}
+
 abut_status model_kinematic_motion(const abut_model *model, int body, double time, motion *m,
                                    spatial *acceleration, abut_error *error) {
     const model_body *b = &model->bodies[body];
     if (b->function) return from_function(b, time, m, acceleration, error);
-    *m = b->start;
-    m->center = vec3_axpy(b->start.center, time, b->start.velocity.linear);
-    m->rotation = quat_mul(rotation_by(b->start.velocity.angular, time), b->start.rotation);
+    at_constant_velocity(b, time, m);
     if (acceleration) *acceleration = (spatial){vec3_zero(), vec3_zero()};
     return ABUT_OK;
 }

@@ -60,6 +60,7 @@ static bool allocate_slots(live *w) {
     w->constant = arena_alloc(m, n, sizeof *w->constant);
     w->starts = arena_alloc(m, n, sizeof *w->starts);
     w->kinematic_end = arena_alloc(m, n, sizeof *w->kinematic_end);
+    w->wanders = arena_alloc(m, n, sizeof *w->wanders);
     w->movable = arena_alloc(m, n, sizeof *w->movable);
     w->turns = arena_alloc(m, n, sizeof *w->turns);
     w->flies = arena_alloc(m, n, sizeof *w->flies);
@@ -86,10 +87,11 @@ static bool allocate_slots(live *w) {
     w->hinge_hold = arena_alloc(m, h + 1, sizeof *w->hinge_hold);
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
-                w->kinematic_end && w->movable && w->turns && w->flies && w->sprung && w->hinged && w->late &&
-                w->leaves && w->boxes && w->roams && w->renewed && w->seeks && w->put_back &&
-                w->seeks_again && w->stops && w->rests && w->parent && w->levels && w->in_direct && w->used &&
-                w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
+                w->kinematic_end && w->wanders && w->movable && w->turns && w->flies && w->sprung &&
+                w->hinged && w->late && w->leaves && w->boxes && w->roams && w->renewed && w->seeks &&
+                w->put_back && w->seeks_again && w->stops && w->rests && w->parent && w->levels &&
+                w->in_direct && w->used && w->local_of && w->motor_speeds && w->hinge_force &&
+                w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->before = w->moved + n;
@@ -172,7 +174,7 @@ void live_free(live *w) {
     array_free(c, &w->seen), array_free(c, &w->next_seen);
     array_free(c, &w->islands), array_free(c, &w->island_bodies), array_free(c, &w->island_contacts);
     array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->listed);
-    array_free(c, &w->stages);
+    array_free(c, &w->stages), array_free(c, &w->drivers), array_free(c, &w->drives);
     array_free(c, &w->bouncing), array_free(c, &w->rows), array_free(c, &w->loose_hinges);
     arena_free(&w->memory);
     arena_free(&w->scratch);

@@ -322,11 +322,14 @@ struct live_work {
     spatial *wrenches, *constant; /* all forces of a sub-step; those that stay for the step */
     motion *motions;              /* alias of the state's, by body */
     motion *kinematic_end;
-    uint8_t *movable; /* by slot: awake and with mass */
-    uint8_t *turns;   /* by slot: has turned far in this step */
-    uint8_t *flies;   /* by slot: nothing touches its island or pulls it by a spring */
-    uint8_t *sprung;  /* by body: hangs on a spring */
-    uint8_t *hinged;  /* by slot: goes through sub-steps by itself, see live_hinged.c */
+    int_array drivers;    /* kinematic bodies */
+    ARRAY(motion) drives; /* by sub-step and driver: where it begins, and the velocity in it */
+    double *wanders;      /* by body: how far a driver leaves its mean motion over the step */
+    uint8_t *movable;     /* by slot: awake and with mass */
+    uint8_t *turns;       /* by slot: has turned far in this step */
+    uint8_t *flies;       /* by slot: nothing touches its island or pulls it by a spring */
+    uint8_t *sprung;      /* by body: hangs on a spring */
+    uint8_t *hinged;      /* by slot: goes through sub-steps by itself, see live_hinged.c */
     spatial
         *late; /* by slot: way and turn that an impact within the sub-step takes back, see live_impact.c */
 
@@ -448,6 +451,7 @@ void live_load_bodies(live *w, const live_stage *s, int first, int end); /* slot
 /* ---- stages; false: memory is out */
 abut_status live_apply_forces(live *w, double time, abut_error *error);
 abut_status live_move_kinematic(live *w, double time, abut_error *error);
+void live_drive(live *w, int substep);
 void live_springs(live *w);
 bool live_may_touch(const live *w, int a, int b); /* a < b */
 bool live_broad(live *w);

@@ -96,7 +96,7 @@ static live_drift drift_of(const live *w, int body) {
     if (w->movable[body + 1])
         way = vec3_axpy(way, w->dt * w->dt * w->body[body].inertia.inverse_mass, w->constant[body].linear);
     double r = isfinite(w->radii[body]) ? w->radii[body] : 0;
-    return (live_drift){way, fmin(vec3_length(m->velocity.angular) * w->dt, 2) * r};
+    return (live_drift){way, fmin(vec3_length(m->velocity.angular) * w->dt, 2) * r + w->wanders[body]};
 }
 
 static box swept_box(const live *w, int body) {

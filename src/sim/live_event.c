@@ -99,13 +99,19 @@ static abut_status tell(live *w, const live_contact *c, int64_t n, abut_event_ki
     return live_emit(w, e, error);
 }
 
-/* How fast a contact slides at its middle. */
+static spatial velocity_of(const live *w, int body) {
+    return (spatial){live_vec3(w->velocities[body + 1].v), live_vec3(w->velocities[body + 1].w)};
+}
+
+/* How fast a contact slides at its middle, in the last sub-step: what a kinematic body carries has the
+ * velocity that it had there, not the one that it ends with. */
 static double slip_speed(const live *w, const live_contact *c) {
     const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
     vec3 middle = vec3_zero();
     for (int i = 0; i < c->count; i++) middle = vec3_axpy(middle, 1.0 / c->count, c->points[i].on_a);
     vec3 ra = quat_rotate(a->rotation, middle), rb = vec3_sub(vec3_add(a->center, ra), b->center);
-    vec3 u = vec3_sub(spatial_velocity_at(a->velocity, ra), spatial_velocity_at(b->velocity, rb));
+    vec3 u = vec3_sub(spatial_velocity_at(velocity_of(w, c->a), ra),
+                      spatial_velocity_at(velocity_of(w, c->b), rb));
     return vec3_length(vec3_axpy(u, -vec3_dot(u, c->normal), c->normal));
 }
 

@@ -67,7 +67,7 @@ static live_island *island_of(live *w, int a, int b) {
 static bool moves_by_itself(const live *w, int body) {
     if (body < 0 || !w->body[body].kinematic) return false;
     twist v = w->motions[body].velocity;
-    return vec3_length2(v.linear) + vec3_length2(v.angular) > 0;
+    return vec3_length2(v.linear) + vec3_length2(v.angular) > 0 || w->wanders[body] > 0;
 }
 
 static void count_contacts(live *w) {

@@ -1,6 +1,6 @@
 /* The sub-steps.  Each one is a row of stages:
  *
- *     impacts     velocities     warm start     hinges, direct islands, solve     positions
+ *     drive     impacts     velocities     warm start     hinges, direct islands, solve     positions
  *     refresh, shift     hinges, relax
  *
  * Each is run in blocks on all workers (live_share.c).  What relaxes takes energy wherever it acts on the
@@ -13,6 +13,7 @@
 #include "sim/live.h"
 
 enum stage_kind {
+    DRIVE,
     IMPACTS,
     REFRESH,
     SHIFT,
@@ -233,6 +234,7 @@ static bool list_stages(live *w) {
     w->stages.count = 0;
     int hinges = (int)w->loose_hinges.count, direct = w->times.direct_islands;
     for (int s = 0; s < w->substeps && fine; s++) {
+        fine = fine && add_stage(w, DRIVE, s, w->drivers.count > 0, 1);
         fine = fine && add_stage(w, IMPACTS, s, w->bouncing.count > 0 || w->model->spring_count > 0, 1);
         fine = fine && add_stage(w, s == 0 ? FIRST_VELOCITIES : VELOCITIES, 0, w->slots, LIVE_BODY_BLOCK);
         if (s == 0) fine = fine && add_colors(w, WARM);
@@ -249,6 +251,7 @@ static bool list_stages(live *w) {
 
 static void run_stage(live *w, const live_stage *s, int first, int end) {
     switch (s->kind) {
+    case DRIVE: live_drive(w, first); break;
     case IMPACTS: live_springs(w), live_impacts(w, first); break;
     case REFRESH: live_refresh(w, first, end); break;
     case SHIFT: live_shift_warmth(w); break;

@@ -86,6 +86,9 @@ abut_status model_check_pairs(const abut_model *model, abut_error *error);
  * (differentiated by central differences of sixth order, step 1e-3 s).  `acceleration` may be NULL. */
 abut_status model_kinematic_motion(const abut_model *model, int body, double time, motion *m,
                                    spatial *acceleration, abut_error *error);
+/* Where it is, centre and rotation: its function is asked once. */
+abut_status model_kinematic_place(const abut_model *model, int body, double time, motion *m,
+                                  abut_error *error);
 
 /* The most that the function of a kinematic body does in h seconds from a time on, by 64 samples and with a
  * margin of half: of a function nothing is known but its values. */
