@@ -1,7 +1,7 @@
 -- A round arch of voussoirs: stones cut to wedges hold each other by their thrust (Heyman 1966).
---
--- See: nothing moves, for ever: a half-circle arch of ratio thickness/radius above 0.1075 has a line of thrust inside
--- the stones.  Each springer carries half the weight: m g/2 (abut contacts --at 1).
+-- What to see: nothing moves, for ever; the forces between the stones run round the arch.
+-- Closed form: a half-circle arch of ratio thickness/radius above 0.1075 has a line of thrust inside the stones.  Each springer carries
+-- half the weight, m g/2 (abut contacts --at 1).
 world    { title = "An arch", duration = 1, frame = 1/10 }
 material { restitution = 0, friction = 0.8 }
 

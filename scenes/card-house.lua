@@ -1,8 +1,7 @@
 -- A house of cards: two cards lean against each other, a third lies on top.
---
--- See: it stands where friction suffices: a card at the angle f to the vertical, pushed at its top, needs
---     mu > tan(f)/2  at the floor without load, tan(f) (1 + 2 p)/(2 (1 + p)) with the load p (in weights of a card, half of the top
--- card on each).  Below that (--set friction=0.1) its feet slide and the house falls.
+-- What to see: it stands where friction suffices.  Below that (--set friction=0.1) its feet slide and the house falls.
+-- Closed form: a card at the angle f to the vertical, pushed at its top, needs the friction tan(f)/2 at the floor without load,
+-- tan(f) (1 + 2 p)/(2 (1 + p)) with the load p (in weights of a card, half of the top card on each): 0.179 here.
 world    { title = "A house of cards", duration = 0.5, frame = 1/50 }
 local mu = param("friction", 0.5)
 material { restitution = 0, friction = mu }

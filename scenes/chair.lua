@@ -1,7 +1,6 @@
 -- A chair drops on one leg, rocks, and comes to stand on four (after Baraff 1989).
---
--- See: one non-convex solid, with seat, back and four legs.  It lands on a foot; in the end the four feet carry its
--- weight: the forces of abut contacts --at 2 add up to m g, and are not unique (least norm).
+-- What to see: one non-convex solid, with seat, back and four legs.  It lands on a foot, and in the end stands on all four.
+-- Closed form: the forces of abut contacts --at 2 add up to m g; what each foot carries is not unique (least norm is shown).
 world    { title = "A chair", duration = 2, frame = 1/60 }
 material { restitution = 0, friction = param("friction", 0.4) }
 

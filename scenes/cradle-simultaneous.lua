@@ -1,5 +1,7 @@
--- Newton's cradle with touching balls, simultaneous impacts (Baraff 1989, equations 28 and 29).
--- What to see: the first ball bounces back, all others move on together: v = (-1/3, 2/3, 2/3) for three balls and e = 1.
+-- Newton's cradle with touching balls, simultaneous impacts (Baraff 1989, figure 11, equations 28 and 29).
+-- What to see: the first ball bounces back, all others move on together.
+-- Closed form: each pair that touches parts at least as fast as it met: v = (-1/3, 2/3, 2/3) for three balls and e = 1; momentum and
+-- energy stay.
 world    { title = "cradle, simultaneous", gravity = {0, 0, 0}, duration = 1, frame = 1/50, impact = "simultaneous" }
 material { restitution = 1, friction = 0 }
 

@@ -1,6 +1,5 @@
 -- A row of dominoes: the first is pushed over, and a wave runs through the row.
---
--- See: each falls faster than the one before; after eight the wave goes at about sqrt(g h) = 0.7 m/s.
+-- What to see: each falls faster than the one before; after eight the wave goes at about sqrt(g h) = 0.7 m/s.
 -- Closed form: the first turns about its edge; it falls where w^2 > 2 g (d - h/2) / k^2, d half its diagonal and k^2 = (t^2 + h^2)/3:
 -- above 2.7 rad/s.  abut events lists the impacts of each pair: its first time divided into the spacing is the speed of the wave.
 world    { title = "A row of dominoes", duration = 1.2, frame = 1/60 }

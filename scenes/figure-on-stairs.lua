@@ -1,7 +1,6 @@
 -- A linked figure falls down stairs (after Baraff 1989): trunk, head, arms and legs on ball hinges.
---
--- See: hinges hold to rounding (the audit's constraint error) while limbs hit the steps one after the other; the energy
--- only falls.
+-- What to see: limbs hit the steps one after the other.
+-- Closed form: none; hinges hold to rounding (the audit's constraint error), and the energy only falls.
 world    { title = "A figure falls down stairs", duration = 1, frame = 1/60 }
 material { restitution = 0.1, friction = param("friction", 0) }
 

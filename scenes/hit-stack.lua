@@ -1,8 +1,7 @@
 -- A stack of bricks is hit by a ball (Baraff 1989: stacks that are hit).
---
--- See: the ball strikes the top brick of three.  In the impact the momentum along x of ball and bricks is kept up to what
--- friction gives away: with the friction 0.25 between the bricks and the ball's own impulse J the brick below gets at most
--- 0.25 times the impulse that presses it.  The top brick slides off and falls, the others hardly move.
+-- What to see: the ball strikes the top brick of three, which slides off and falls; the others hardly move.
+-- Closed form: what the ball loses of its momentum along x the top brick gets, up to what friction gives to the brick below: with the
+-- friction 0.25 at most 0.25 times the impulse that presses them together.
 world    { title = "A stack is hit", duration = 0.5, frame = 1/60 }
 material { restitution = 0.2, friction = 0.25 }
 

@@ -1,10 +1,9 @@
 -- A ladder slides down a wall (frictionless), and leaves it.
---
--- See: the ladder leans at 60 degrees to the floor and starts to slide.  While it touches both, its angle f to the floor
--- obeys  f'^2 = 3 g (sin f0 - sin f)/l;  it leaves the wall when the push of the wall has fallen to zero, at
---     sin f = (2/3) sin f0,      t = integral of df / sqrt(3 g (sin f0 - sin f)/l)
--- (abut events: contact-lost), and slides on along the floor with constant speed of its centre,
--- sqrt(g l (sin f0)^3)/3.
+-- What to see: the ladder leans at 60 degrees to the floor and starts to slide; it leaves the wall before it lies (abut events:
+-- contact-lost), and slides on along the floor.
+-- Closed form: while it touches both, its angle f to the floor obeys  f'^2 = 3 g (sin f0 - sin f)/l;  it leaves the wall when the push of
+-- the wall has fallen to zero, at sin f = (2/3) sin f0, t = integral of df / sqrt(3 g (sin f0 - sin f)/l), and then keeps the speed of
+-- its centre, sqrt(g l (sin f0)^3)/3.
 world    { title = "A ladder slides down a wall", duration = 2, frame = 1/100 }
 material { restitution = 0, friction = 0 }
 

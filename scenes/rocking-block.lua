@@ -1,9 +1,8 @@
 -- A rocking block (Housner 1963): a slender block leans over one edge, falls back, and rocks from edge to edge.
---
--- See: each time it lands, the angular momentum about the new edge is kept, so its speed falls by
---     w+/w- = 1 - (3/2) sin(a)^2,    a = atan(width/height),
--- here 1 - 1.5/26 = 0.94231, and its energy by the square, 0.88795: exact with friction that does not slip and no
--- bounce.  The half periods get shorter, and the block comes to rest.  abut events shows the impacts.
+-- What to see: the half periods get shorter, and the block comes to rest.  abut events shows the impacts.
+-- Closed form: each time it lands, the angular momentum about the new edge is kept, so its speed falls by
+-- w+/w- = 1 - (3/2) sin(a)^2, a = atan(width/height), here 1 - 1.5/26 = 0.94231, and its energy by the square, 0.88795: exact with
+-- friction that does not slip and no bounce.
 world    { title = "A rocking block", duration = 4, frame = 1/60 }
 material { restitution = 0, friction = 2 }
 

@@ -1,7 +1,6 @@
 -- Rings tumble in a bowl (after Baraff 1989): tori without friction fall on each other.
---
--- See: rings slide through each other's holes and lie down; no two ever overlap (abut certify).  Without friction the
--- energy falls at impacts only: abut energy.
+-- What to see: rings slide through each other's holes and lie down; no two ever overlap (abut certify).
+-- Closed form: none; without friction the energy stays between impacts, and falls at each: abut energy.
 world    { title = "Tumbling rings", duration = 1.5, frame = 1/60 }
 material { restitution = 0.1, friction = 0 }
 
