@@ -41,6 +41,22 @@ static abut_status report(exact *x, const contact_impulse *impulses, const impac
     return status;
 }
 
+/* Limits that were reached at this instant have been told before the blow there was known. */
+static void complete_limits(exact *x, const double *row_impulses, const impact_result *result) {
+    for (int64_t k = x->account->events.count - 1; k >= 0; k--) {
+        abut_event *e = &x->account->events.data[k];
+        if (e->time != x->time - x->late) return;
+        if (e->kind != ABUT_EVENT_LIMIT || e->energy_before > 0) continue;
+        e->energy_before = result->energy_before, e->energy_after = result->energy_after;
+        for (int i = 0; i < x->row_count; i++) {
+            const row *r = &x->rows[i];
+            if (x->row_kinds[i] != ROW_LIMIT || x->hinges[x->row_hinge[i]] != e->entity[0].id) continue;
+            vec3 push = r->a >= 0 ? r->ja.linear : vec3_neg(r->jb.linear);
+            e->impulse = vec3_axpy(e->impulse, row_impulses[i], push);
+        }
+    }
+}
+
 double exact_approach(const exact *x) {
     double fastest = 0;
     for (int64_t i = 0; i < x->contacts.count; i++) {
@@ -147,6 +163,7 @@ abut_status exact_impact(exact *x, bool without_impact, bool *happened, abut_err
             x->account->dissipated += lost;
         else
             x->account->work -= lost;
+        complete_limits(x, row_impulses, &result);
         status = report(x, impulses, &result, without_impact, error);
     }
     arena_restore(x->arena, mark);

@@ -263,28 +263,32 @@ static abut_status end_slips(exact *x, int64_t item, abut_error *error) {
     return exact_close_velocities(x, INFINITY, &closed, error);
 }
 
+/* What happens to a hinge, told at its point of a. */
+static abut_status emit_hinge(exact *x, abut_event_kind kind, int64_t entry, abut_error *error) {
+    int number = x->hinges[entry];
+    const hinge *h = &x->model->hinges[number].h;
+    abut_event e = {.kind = kind,
+                    .body = {h->a, h->b},
+                    .entity = {{ABUT_ENTITY_HINGE, number}, {ABUT_ENTITY_HINGE, number}}};
+    for (int i = 0; i < x->count; i++)
+        if (x->bodies[i] == h->a)
+            e.point = vec3_add(x->motions[i].center, quat_rotate(x->motions[i].rotation, h->pa));
+    return exact_emit(x, e, error);
+}
+
 /* What an event does to memory before the touching set is settled. */
 static abut_status handle(exact *x, exact_event e, abut_error *error) {
     if (e.kind == EXACT_LIMIT) {
-        int entry = (int)(e.item / 2);
-        const model_hinge *h = &x->model->hinges[x->hinges[entry]];
+        int64_t entry = e.item / 2;
         run_hinges(x->run->state)[x->hinges[entry]].at_limit = e.item & 1 ? 1 : -1;
-        abut_event out = {
-            .kind = ABUT_EVENT_LIMIT,
-            .body = {h->h.a, h->h.b},
-            .entity = {{ABUT_ENTITY_HINGE, x->hinges[entry]}, {ABUT_ENTITY_HINGE, x->hinges[entry]}}};
-        return exact_emit(x, out, error);
+        return emit_hinge(x, ABUT_EVENT_LIMIT, entry, error);
     }
     if (e.kind == EXACT_BREAKS) {
         const model_hinge *h = &x->model->hinges[x->hinges[e.item]];
         run_hinges(x->run->state)[x->hinges[e.item]].broken = 1;
         if (h->h.stiffness > 0) /* what its spring held goes with it */
             x->account->dissipated += hinge_spring_energy(&h->h, x->hinge_values[e.item]);
-        abut_event out = {
-            .kind = ABUT_EVENT_HINGE_BROKEN,
-            .body = {h->h.a, h->h.b},
-            .entity = {{ABUT_ENTITY_HINGE, x->hinges[e.item]}, {ABUT_ENTITY_HINGE, x->hinges[e.item]}}};
-        return exact_emit(x, out, error);
+        return emit_hinge(x, ABUT_EVENT_HINGE_BROKEN, e.item, error);
     }
     if (e.kind == EXACT_STICKS) {
         abut_status status = end_slips(x, e.item, error);

@@ -350,6 +350,17 @@ def forces_of_any_masses(abut, folder):
     return None
 
 
+def limits_have_impulses(abut, folder):
+    """A sledge of 2 kg stops at its limit after 0.5 m: the impulse is -2 N s, the energy 1 J before and none after, at the place of its hinge."""
+    path, recording = write(folder, 'world {duration = 1, gravity = {0, 0, 0}}\nbody {name = "b", shape = solid.box {1, 1, 1}, mass = 2, velocity = {1, 0, 0}}\n'
+                            'hinge.slider {"b", at = {0, 0, 1}, axis = {1, 0, 0}, limits = {-1, 0.5}}')
+    call(abut, "run", path, "-o", recording, "-q")
+    event = json.loads(call(abut, "events", recording, "--json").stdout)["events"][0]
+    got = [event["time"], *event["impulse"], event["energy_before"], event["energy_after"], *event["point"]]
+    wanted = [0.5, -2, 0, 0, 1, 0, 0.5, 0, 1]
+    return None if all(abs(a - b) < 1e-9 for a, b in zip(got, wanted)) else "the limit has %s, not %s" % (got, wanted)
+
+
 def live_contacts_at_the_start(abut, folder):
     """The floor bears the box from time 0 on, before any step of the live clock."""
     path, recording = write(folder, "world {duration = 0.1}\n" + FLOOR + 'body {name = "b", shape = solid.box {1, 1, 1}, mass = 3, position = {0, 0, 0.5}}')
@@ -422,7 +433,7 @@ def live_scenes_are_certified(abut, folder):
     return None
 
 
-OTHERS = [centre_of_pressure, forces_of_any_masses, live_contacts_at_the_start, resume_keeps_its_clock, live_impacts_are_told_once, live_impacts_have_impulses, live_scenes_are_certified]
+OTHERS = [centre_of_pressure, forces_of_any_masses, limits_have_impulses, live_contacts_at_the_start, resume_keeps_its_clock, live_impacts_are_told_once, live_impacts_have_impulses, live_scenes_are_certified]
 
 
 def main():
