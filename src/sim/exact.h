@@ -538,7 +538,8 @@ typedef struct pair_mark {
     uint64_t features;
     int first; /* a touch of the pair */
     bool slips, sticks;
-    bool told; /* contact-made was told, or is due: not all of its places still bounce */
+    bool told;       /* contact-made was told, or is due: not all of its places still bounce */
+    abut_event lost; /* what is told where it no longer touches: that place of it, and what touched there */
 } pair_mark;
 
 typedef struct pair_marks {

@@ -60,7 +60,12 @@ bool exact_mark_pairs(exact *x, pair_marks *out) {
         const near_pair *p = &x->touches.data[i].pair;
         int k = 0;
         while (k < out->count && (out->items[k].a != c->a || out->items[k].b != c->b)) k++;
-        if (k == out->count) out->items[out->count++] = (pair_mark){.a = c->a, .b = c->b, .first = (int)i};
+        if (k == out->count)
+            out->items[out->count++] =
+                (pair_mark){.a = c->a,
+                            .b = c->b,
+                            .first = (int)i,
+                            .lost = exact_contact_event(x, ABUT_EVENT_CONTACT_LOST, (int)i)};
         /* a smooth surface is one feature, whichever of its patches the place is on */
         int32_t ia = p->a.kind == ELEMENT_PATCH ? 0 : p->fa.id,
                 ib = p->b.kind == ELEMENT_PATCH ? 0 : p->fb.id;
@@ -80,19 +85,13 @@ static const pair_mark *find_mark(const pair_marks *marks, const pair_mark *m) {
     return NULL;
 }
 
-/* contact-lost needs the pair only: its touches are gone. */
-static abut_status emit_lost(exact *x, const pair_mark *m, abut_error *error) {
-    abut_event e = {.kind = ABUT_EVENT_CONTACT_LOST, .body = {x->bodies[m->a], x->bodies[m->b]}};
-    return exact_emit(x, e, error);
-}
-
 static abut_status emit_differences(exact *x, const pair_marks *before, bool at_start, abut_error *error) {
     pair_marks after;
     if (!exact_mark_pairs(x, &after)) return fail_memory(error);
     abut_status status = ABUT_OK;
     for (int i = 0; i < before->count && status == ABUT_OK; i++)
         if (before->items[i].told && !find_mark(&after, &before->items[i]))
-            status = emit_lost(x, &before->items[i], error);
+            status = exact_emit(x, before->items[i].lost, error);
     for (int i = 0; i < after.count && status == ABUT_OK; i++) {
         const pair_mark *m = &after.items[i], *old = find_mark(before, m);
         if (!m->told) continue;

@@ -361,6 +361,18 @@ def limits_have_impulses(abut, folder):
     return None if all(abs(a - b) < 1e-9 for a, b in zip(got, wanted)) else "the limit has %s, not %s" % (got, wanted)
 
 
+def lost_contacts_have_a_place(abut, folder):
+    """A ball that a growing force lifts off at t = 1/2 tells where: below its centre, which has come 0.5 m far."""
+    path, recording = write(folder, "world {duration = 1, gravity = {0, 0, -1}}\n" + FLOOR + 'body {name = "b", shape = sphere {0.1}, mass = 1, position = {1, 2, 0.1},'
+                            ' velocity = {1, 0, 0}}\nforce {"b", value = function(t) return {0, 0, 2 * t} end}')
+    call(abut, "run", path, "-o", recording, "-q")
+    lost = [e for e in json.loads(call(abut, "events", recording, "--json").stdout)["events"] if e["kind"] == "contact-lost"]
+    if len(lost) != 1 or [e["kind"] for e in lost[0]["entities"]] != ["face", "smooth"]:
+        return "what is told: %s" % lost
+    off = max(abs(a - b) for a, b in zip([lost[0]["time"], *lost[0]["point"], *lost[0]["normal"]], [0.5, 1.5, 2, 0, 0, 0, -1]))
+    return None if off < 1e-6 else "the place or the normal is off by %g" % off
+
+
 def live_contacts_at_the_start(abut, folder):
     """The floor bears the box from time 0 on, before any step of the live clock."""
     path, recording = write(folder, "world {duration = 0.1}\n" + FLOOR + 'body {name = "b", shape = solid.box {1, 1, 1}, mass = 3, position = {0, 0, 0.5}}')
@@ -433,7 +445,7 @@ def live_scenes_are_certified(abut, folder):
     return None
 
 
-OTHERS = [centre_of_pressure, forces_of_any_masses, limits_have_impulses, live_contacts_at_the_start, resume_keeps_its_clock, live_impacts_are_told_once, live_impacts_have_impulses, live_scenes_are_certified]
+OTHERS = [centre_of_pressure, forces_of_any_masses, limits_have_impulses, lost_contacts_have_a_place, live_contacts_at_the_start, resume_keeps_its_clock, live_impacts_are_told_once, live_impacts_have_impulses, live_scenes_are_certified]
 
 
 def main():
