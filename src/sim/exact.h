@@ -38,6 +38,7 @@
 #include "dynamics/impact.h"
 #include "dynamics/project.h"
 #include "numerics/ode.h"
+#include "numerics/radau.h"
 #include "sim/run.h"
 
 enum { BODY_NUMBERS = 13 /* center, rotation, velocity, spin */ };
@@ -219,6 +220,7 @@ typedef struct exact {
     double *y, *y_dense; /* BODY_NUMBERS * movable, then dissipated energy and work */
     ode integrator;
     bool integrator_ready;
+    radau implicit; /* steps of the same, where damping would hold them short */
     step_pace pace;
     abut_error *error;    /* of a function that the integrator called */
     forces_result result; /* of the last evaluation */
@@ -291,8 +293,14 @@ abut_status exact_derivative(void *user, double time, const double *y, double *d
 double exact_mobility(const exact *x, const group_contact *c, vec3 e);
 /* J M^-1 J^T */
 double exact_row_mobility(const exact *x, const row *r);
-/* Of springs and hinges with springs at the placed state: the fastest, radians a second. */
-double exact_fastest_spring(const exact *x);
+/* How fast springs, hinges with springs and drag move the bodies at the placed state, radians a second: */
+typedef struct exact_paces {
+    double swing;  /* springs swing; */
+    double spring; /* springs swing, or their damping stops them; */
+    double decay;  /* what has long died down within a given time would do so, or swing */
+} exact_paces;
+#define EXACT_DECAYED 30 /* exp(-30) is below the accuracy of the motion */
+exact_paces exact_find_paces(const exact *x, double time);
 abut_status exact_evaluate_contacts(exact *x, abut_error *error);
 
 /* The placed state is the end of a step: full turns of hinges are counted from here. */

@@ -254,13 +254,27 @@ double exact_row_mobility(const exact *x, const row *r) {
     return sum;
 }
 
-/* sqrt(k J M^-1 J^T) and c J M^-1 J^T: how fast a spring swings, and how fast its damping stops it. */
-static double pace_of(double stiffness, double damping, double mobility) {
-    return fmax(sqrt(stiffness * mobility), damping * mobility);
+/* A spring of k and c on a motion of the mobility m = J M^-1 J^T: s^2 + c m s + k m = 0. */
+static void add_paces(exact_paces *p, double k, double c, double m, double time) {
+    double half = 0.5 * c * m, square = half * half - k * m;
+    p->swing = fmax(p->swing, sqrt(k * m));
+    p->spring = fmax(p->spring, fmax(sqrt(k * m), c * m));
+    if (half * time > EXACT_DECAYED)
+        p->decay = fmax(p->decay, square > 0 ? half + sqrt(square) : sqrt(k * m));
 }
 
-double exact_fastest_spring(const exact *x) {
-    double most = 0;
+static void add_drags(const exact *x, exact_paces *p, double time) {
+    for (int i = 0; i < x->movable; i++) {
+        const model_body *b = &x->model->bodies[x->bodies[i]];
+        const mat3 *inverse = &x->inertias[i].inverse_inertia;
+        double turn = b->drag_angular * (inverse->cx.x + inverse->cy.y + inverse->cz.z),
+               rate = fmax(b->drag_linear * x->inertias[i].inverse_mass, turn);
+        if (rate * time > EXACT_DECAYED) p->decay = fmax(p->decay, rate);
+    }
+}
+
+exact_paces exact_find_paces(const exact *x, double time) {
+    exact_paces paces = {0, 0, 0};
     for (int i = 0; i < x->spring_count; i++) {
         const model_spring *s = &x->model->springs[x->springs[i]];
         end a = spring_end(x, s->a, s->at_a), b = spring_end(x, s->b, s->at_b);
@@ -270,7 +284,7 @@ double exact_fastest_spring(const exact *x) {
         vec3 n = vec3_scale(d, 1 / length);
         double m = (a.local >= 0 ? mobility(x, a.local, a.at, n) : 0) +
                    (b.local >= 0 ? mobility(x, b.local, b.at, n) : 0);
-        most = fmax(most, pace_of(s->stiffness, s->damping, m));
+        add_paces(&paces, s->stiffness, s->damping, m, time);
     }
     for (int i = 0; i < x->hinge_count; i++) {
         const hinge *h = &x->model->hinges[x->hinges[i]].h;
@@ -282,9 +296,10 @@ double exact_fastest_spring(const exact *x) {
                               &rate, &r))
             continue;
         r.a = la, r.b = lb;
-        most = fmax(most, pace_of(h->stiffness, h->damping, exact_row_mobility(x, &r)));
+        add_paces(&paces, h->stiffness, h->damping, exact_row_mobility(x, &r), time);
     }
-    return most;
+    add_drags(x, &paces, time);
+    return paces;
 }
 
 /* ---- powers of constraint forces */

@@ -182,6 +182,7 @@ void exact_free(exact *x) {
     array_free(context, &x->loads);
     exact_free_faces(x);
     if (x->integrator_ready) ode_free(&x->integrator);
+    if (x->implicit.memory) radau_free(&x->implicit);
     rolling_free(x->rolling);
 }
 

@@ -1,7 +1,9 @@
 /* The loop of a group (DESIGN section 6): integrate, find the event, correct, settle, record. */
 #include "sim/exact.h"
 
-enum { STEP_BUDGET = 10000000 };
+#include <float.h>
+
+enum { STEP_BUDGET = 10000000, VELOCITY_NUMBER = 7 /* of a body's numbers: the first of its velocities */ };
 
 /* ---- rest */
 
@@ -145,6 +147,23 @@ static void release_limits(exact *x) {
     }
 }
 
+/* Whether explicit steps would be held short by what damping has long stopped: h decay < 6 for stability,
+ * where the motion alone would let them be as long as `time`.  An implicit step costs some ten of them, and
+ * its equations grow with the bodies. */
+static bool is_stiff(const exact *x, double time) {
+    return exact_find_paces(x, time).decay * time > 100 * (1 + x->movable);
+}
+
+static abut_status integrate(exact *x, double until, abut_error *error) {
+    if (!is_stiff(x, until - x->time)) return ode_step(&x->integrator, until, error);
+    if (!x->implicit.memory) {
+        abut_status status = radau_init(&x->implicit, &x->run->context, exact_numbers(x));
+        if (status != ABUT_OK) return fail_memory(error);
+    }
+    abut_status status = radau_step(&x->implicit, &x->integrator, until, error);
+    return status == ABUT_FAILED ? ode_step(&x->integrator, until, error) : status;
+}
+
 /* Integrates one step from the settled state, cuts it at the first event, corrects, and settles again. */
 static abut_status step(exact *x, abut_error *error) {
     double start = x->time, limit = step_limit(x);
@@ -162,7 +181,7 @@ static abut_status step(exact *x, abut_error *error) {
     x->integrator.config.first_step = hint > 0 ? fmin(hint, limit) : 0;
     status = ode_start(&x->integrator, start, x->y, error);
     double until = limit < x->end - start ? start + limit : x->end;
-    if (status == ABUT_OK) status = ode_step(&x->integrator, until, error);
+    if (status == ABUT_OK) status = integrate(x, until, error);
     if (status != ABUT_OK) return status;
     double reached = x->integrator.t;
     bool crumb =
@@ -304,6 +323,14 @@ abut_status exact_advance(exact *x, abut_error *error) {
     return status;
 }
 
+/* What rounding leaves of a velocity: places are known to their last digits, springs turn these into forces,
+ * which move the bodies at their pace. */
+static double velocity_noise(const exact *x) {
+    double extent = x->model->size;
+    for (int i = 0; i < x->movable; i++) extent = fmax(extent, vec3_length(x->motions[i].center));
+    return 64 * DBL_EPSILON * extent * exact_find_paces(x, 0).swing;
+}
+
 /* Errors are relative to the size of the scene and the speeds of the group; positions and speeds near zero
  * count as that.  The two energies start at zero in every step: they count as the largest energy of the run,
  * which is what the audit compares them with, and at least as what lifts the bodies by their size: a run that
@@ -319,7 +346,10 @@ abut_status exact_start_integrator(exact *x, abut_error *error) {
     double weight = 0;
     for (int i = 0; i < x->movable; i++) weight += x->inertias[i].mass * vec3_length(x->model->world.gravity);
     double energy = fmax(1 + x->run->state->largest_energy, weight * x->model->smallest);
+    double noise = velocity_noise(x);
     for (int i = 0; i < numbers; i++) scale[i] = config.absolute * (i < energies ? 1 : energy);
+    for (int i = 0; i < energies; i++)
+        if (i % BODY_NUMBERS >= VELOCITY_NUMBER) scale[i] += noise;
     config.scale = scale;
     abut_status status =
         ode_init(&x->integrator, &x->run->context, exact_numbers(x), &config, exact_derivative, NULL, x);

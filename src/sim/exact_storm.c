@@ -32,7 +32,7 @@ static double applied_acceleration(const exact *x) {
  * start, and no more than moves a surface by four thousandths of d. */
 static double step_of(const exact *x) {
     double d = x->model->smallest, h = 1e-3 * sqrt(d / applied_acceleration(x)),
-           pace = exact_fastest_spring(x);
+           pace = exact_find_paces(x, 0).spring;
     if (pace * h > 0.05) h = 0.05 / pace;
     return x->speed * h > 4e-3 * d ? 4e-3 * d / x->speed : h;
 }
