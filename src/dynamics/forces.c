@@ -208,6 +208,7 @@ static abut_status solve_island(group *g, const forces_config *config, const gro
     if (status == ABUT_OK && !refused) {
         *result = (forces_result){.outcome = outcome_of(sol.outcome),
                                   .residual = sol.residual,
+                                  .violation = sol.residual * sol.scale,
                                   .unique = config->distribute,
                                   .pivots = sol.pivots,
                                   .inconsistent_row = -1,
@@ -328,6 +329,7 @@ static void add_result(forces_result *sum, const forces_result *r, const island 
         sum->inconsistent_row = from->rows[r->inconsistent_row];
     }
     sum->residual = fmax(sum->residual, r->residual);
+    sum->violation = fmax(sum->violation, r->violation);
     sum->unique &= r->unique, sum->pivots += r->pivots;
 }
 

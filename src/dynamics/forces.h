@@ -62,7 +62,8 @@ forces_config forces_default_config(void);
 
 typedef struct forces_result {
     forces_outcome outcome;
-    double residual; /* largest violation of the conditions relative to the largest free acceleration */
+    double residual;  /* largest violation of the conditions relative to the largest free acceleration, */
+    double violation; /* and itself, m/s^2 */
     double inconsistent_by; /* FORCES_INCONSISTENT: the largest acceleration that a hinge row misses, */
     int inconsistent_row;   /* and which of the group it is; -1 */
     bool unique;            /* all forces determined */

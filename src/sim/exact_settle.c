@@ -425,8 +425,11 @@ void exact_audit_overlap(exact *x) {
     x->account->deepest_overlap = fmax(x->account->deepest_overlap, exact_deepest(x));
     /* forces that were given up move nothing: time steps go on from here, and are audited themselves */
     /* motors that contradict each other share the difference, which a notice says */
-    if (!x->confused && x->result.outcome != FORCES_INCONSISTENT)
-        x->account->residual = fmax(x->account->residual, x->result.residual);
+    if (x->confused || x->result.outcome == FORCES_INCONSISTENT) return;
+    /* where nothing pushes, accelerations are rounding, and so is what is left of them: it counts against
+     * those of gravity and of the motion */
+    double least = 1e7 * exact_acceleration_limit(x);
+    x->account->residual = fmax(x->account->residual, fmin(x->result.residual, x->result.violation / least));
 }
 
 abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error) {

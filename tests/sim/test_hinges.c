@@ -343,6 +343,41 @@ static void contradicting_hinges_are_told(void **state) {
     }
 }
 
+/* Sliders and a pin that came to their limits go on without a force on them, in no gravity: accelerations
+ * that are rounding, whose residual means nothing. */
+static void what_nothing_pushes_keeps_its_promises(void **state) {
+    (void)state;
+    trial t;
+    start(&t, "world{duration=2,frame=1/60,gravity={0,0,0}}\n"
+              "material{restitution=0,friction=0}\n"
+              "body{name='a0',group='a',shape=ellipsoid{0.048121910862959194,0.06818350763869348,"
+              "0.02984181888201251},mass=0.7214961391370006,position={0.006784784260892138,"
+              "-0.04784375786941873,-0.022126217397652304},rotation={2.408961600782753,"
+              "0.12965603554228028,-0.6571947105950677,0.7424853027591347},"
+              "velocity={-0.7403837034629672,0.15909991579217944,1.173101358589632},spin={0,0,0}}\n"
+              "body{name='a1',group='a',shape=cylinder{0.009596014041168013,0.06371700071129843},"
+              "mass=0.7214961391370006,position={0.03203915546263201,-0.02055558310891728,"
+              "-0.016376118923230706},rotation={1.67995806415867,-0.1111607346314341,"
+              "0.12271420086373963,0.9861969965390148},velocity={0.49845197436136846,"
+              "-0.2840759028564651,2.597211330482259},spin={0,0,0}}\n"
+              "body{name='a2',group='a',shape=ellipsoid{0.07457348438953444,0.02641763455043118,"
+              "0.029227952385722525},mass=0.7214961391370006,position={0.04521492826165602,"
+              "-0.03564965112933538,-0.023206231543578294},rotation={0.688307623883819,"
+              "0.8406638473760708,-0.03706821332784515,0.5402871859257294},"
+              "velocity={0.7705572265824561,-0.13381682201573733,2.9330503251651523},"
+              "spin={5.6337717652939645,-17.721268714863523,3.3641199478409782}}\n"
+              "hinge.slider{'a0',at={0,0,0},axis={0.5302476961139655,-0.11394411223011033,"
+              "-0.8401512483201603}}\n"
+              "hinge.slider{'a1','a0',at={0.030378462453564008,-0.003781747629135246,"
+              "-0.019715460090838355},axis={0.6389480286997712,-0.22857455654672476,"
+              "0.7345060168032286},limits={-0.020238421490988805,0.1601314012124272}}\n"
+              "hinge.pin{'a1','a2',at={0.024053874932705277,-0.02869840793374659,"
+              "-0.009171094425212616},axis={-0.29812904717985894,0.9377775985401198,"
+              "-0.17802316395333334},limits={-0.31174729218555464,0.496120297133032}}\n");
+    advance(&t, 2);
+    finish(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contradicting_hinges_are_told),
@@ -361,6 +396,7 @@ int main(void) {
         cmocka_unit_test(what_is_left_free_moves),
         cmocka_unit_test(what_follows_a_limit_that_is_left_holds_on),
         cmocka_unit_test(a_flight_from_a_limit_may_be_short),
+        cmocka_unit_test(what_nothing_pushes_keeps_its_promises),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
