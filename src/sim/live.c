@@ -66,7 +66,8 @@ static bool allocate_slots(live *w) {
     w->flies = arena_alloc(m, n, sizeof *w->flies);
     w->sprung = arena_alloc(m, n, sizeof *w->sprung);
     w->hinged = arena_alloc(m, n, sizeof *w->hinged);
-    w->late = arena_alloc(m, n, sizeof *w->late);
+    w->bounces = arena_alloc(m, n, sizeof *w->bounces);
+    w->struck = arena_alloc(m, n, sizeof *w->struck);
     w->leaves = arena_alloc(m, n, sizeof *w->leaves);
     w->boxes = arena_alloc(m, n, sizeof *w->boxes);
     w->roams = arena_alloc(m, n, sizeof *w->roams);
@@ -88,8 +89,8 @@ static bool allocate_slots(live *w) {
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->wanders && w->movable && w->turns && w->flies && w->sprung &&
-                w->hinged && w->late && w->leaves && w->boxes && w->roams && w->renewed && w->seeks &&
-                w->put_back && w->seeks_again && w->stops && w->rests && w->parent && w->levels &&
+                w->hinged && w->struck && w->bounces && w->leaves && w->boxes && w->roams && w->renewed &&
+                w->seeks && w->put_back && w->seeks_again && w->stops && w->rests && w->parent && w->levels &&
                 w->in_direct && w->used && w->local_of && w->motor_speeds && w->hinge_force &&
                 w->hinge_side && w->hinge_hold;
     if (!fine) return false;
@@ -175,7 +176,8 @@ void live_free(live *w) {
     array_free(c, &w->islands), array_free(c, &w->island_bodies), array_free(c, &w->island_contacts);
     array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->listed);
     array_free(c, &w->stages), array_free(c, &w->drivers), array_free(c, &w->drives);
-    array_free(c, &w->bouncing), array_free(c, &w->rows), array_free(c, &w->loose_hinges);
+    array_free(c, &w->bouncing), array_free(c, &w->bouncers), array_free(c, &w->rows),
+        array_free(c, &w->loose_hinges);
     arena_free(&w->memory);
     arena_free(&w->scratch);
     mem_free(c, w, 1, sizeof *w);

@@ -14,7 +14,8 @@
  *   live_direct*.c   small islands with hinges or unequal masses: exact complementarity problems
  *   live_hinge.c     hinge rows of an island
  *   live_hinged.c    hinged islands in pieces of a sub-step, as short as they must be
- *   live_impact.c    restitution by propagation; live_impact_hinged.c: of bodies on hinges
+ *   live_impact.c    restitution by propagation; live_blow.c: the law of a blow
+ *   live_impact_island.c, live_impact_hinged.c   which contacts of hinged islands, and their law
  *   live_force.c     gravity, drag, springs, forces, kinematic bodies
  *   live_query.c     rays, points and moving shapes
  *   live_fast.c      bodies that moved where no contact awaited them; live_close.c: on hinges
@@ -148,6 +149,23 @@ typedef struct live_stop {
     pose end;
     double time;
 } live_stop;
+
+/* A body that was struck within the sub-step: when for the last time, where it was by then, and the way and
+ * turn that it had gone. */
+typedef struct live_struck {
+    int blows;
+    double time;
+    motion at;
+    spatial way;
+} live_struck;
+
+/* A contact with restitution as it is where its bodies were struck last, or where the sub-step begins; when
+ * they meet, and how fast (0: they do not). */
+typedef struct live_bouncer {
+    live_contact c;
+    int blows; /* of both by then; -1: not looked at in this sub-step */
+    double time, speed, fall;
+} live_bouncer;
 
 typedef struct live_velocity {
     four v, w; /* the fourth numbers are 0 */
@@ -330,8 +348,8 @@ struct live_work {
     uint8_t *flies;       /* by slot: nothing touches its island or pulls it by a spring */
     uint8_t *sprung;      /* by body: hangs on a spring */
     uint8_t *hinged;      /* by slot: goes through sub-steps by itself, see live_hinged.c */
-    spatial
-        *late; /* by slot: way and turn that an impact within the sub-step takes back, see live_impact.c */
+    live_struck *struck;  /* by slot */
+    uint8_t *bounces;     /* by slot: has a contact with restitution */
 
     /* broad */
     bvh tree;
@@ -393,8 +411,9 @@ struct live_work {
 
     /* substeps */
     ARRAY(live_stage) stages;
-    bool shared[LIVE_PARTS];        /* in the last step */
-    int_array bouncing;             /* contacts with restitution */
+    bool shared[LIVE_PARTS]; /* in the last step */
+    int_array bouncing;      /* contacts with restitution */
+    ARRAY(live_bouncer) bouncers;
     ARRAY(live_hinge_row) rows;     /* of hinges of islands that are not direct */
     double *hinge_force;            /* by hinge: the largest in this step */
     int32_t *hinge_side;            /* by hinge: the limit that pushed in this step, -1, 0, +1 */
@@ -480,7 +499,6 @@ bool live_substeps(live *w);
 
 /* ---- live_sway.c: into how many sub-steps the next step is cut */
 void live_look_for_sway(live *w);
-void live_set_back(spatial late, motion *m);
 void live_kick(live *w, int slot, double t);               /* what forces do in the time t */
 void live_integrate_position(live *w, int slot);           /* over a sub-step */
 void live_move_freely(const live *w, int body, motion *m); /* over a sub-step */
@@ -525,14 +543,17 @@ typedef struct live_blow {
     const live_contact *c;
     double t;
     vec3 ra[MANIFOLD_POINTS], rb[MANIFOLD_POINTS]; /* from the centres of mass */
-    double target[MANIFOLD_POINTS];                /* how fast it is to leave, at least */
+    double target[MANIFOLD_POINTS];                /* on hinges: how fast it is to leave, at least */
     bool active[MANIFOLD_POINTS];
     vec3 impulse;     /* out: the sum, on A */
     double energy[2]; /* out: kinetic, before and after, of all bodies that it moves */
 } live_blow;
+void live_note_impact(live *w, const live_blow *b);
 /* Kinetic energy of a body with the velocity v at the start of a sub-step, t after it; 0 of immovable ones.
  */
 double live_energy_of(const live *w, int slot, spatial v, double t);
+/* Impulses at the points of a blow, and what they do to the velocities of both. */
+void live_solve_blow(const live *w, live_blow *b, spatial change[2]);
 abut_status live_collide_hinged(live *w, const live_island *island, live_blow *b, double mu,
                                 abut_error *error);
 int live_hinge_rows(live *w, int number, live_hinge_row out[LIVE_HINGE_ROWS]);

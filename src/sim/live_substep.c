@@ -117,19 +117,28 @@ void live_move_for(const live *w, int body, double t, motion *m) {
 }
 void live_move_freely(const live *w, int body, motion *m) { live_move_for(w, body, w->h, m); }
 
-/* A motion without what an impact within the sub-step did too soon. */
-void live_set_back(spatial late, motion *m) {
-    vec3 u = vec3_scale(late.angular, 0.5);
-    m->rotation = quat_unit(quat_mul((quat){1, u.x, u.y, u.z}, m->rotation));
-    m->center = vec3_add(m->center, late.linear);
+/* What may bounce, is not pushed in the sub-step and does not fly by halves of it, falls as well:
+ * x + t v - t^2 a / 2  with the velocity v at the end of the time t.  So it meets the other at its time. */
+static void fall(live *w, int slot, double t) {
+    const live_body *b = &w->body[slot - 1];
+    const live_velocity *v = &w->velocities[slot], *before = &w->before[slot];
+    if (!w->movable[slot] || !w->bounces[slot] || w->flies[slot] || w->sprung[slot - 1]) return;
+    if (b->drag_linear > 0 || vec3_length2(live_vec3(v->v - before->v)) > 0) return;
+    vec3 ahead = vec3_scale(w->wrenches[slot - 1].linear, t * t / 2 * b->inertia.inverse_mass);
+    w->motions[slot - 1].center = vec3_sub(w->motions[slot - 1].center, ahead);
+    w->moved[slot].v -= live_four(ahead);
 }
 
-static void take_back(live *w, int slot) {
-    spatial *late = &w->late[slot];
-    if (vec3_length2(late->linear) == 0 && vec3_length2(late->angular) == 0) return;
-    live_set_back(*late, &w->motions[slot - 1]);
-    w->moved[slot].w += live_four(late->angular), w->moved[slot].v += live_four(late->linear);
-    *late = (spatial){{0, 0, 0}, {0, 0, 0}};
+/* What was struck within the sub-step goes on from there; returns the time that is left. */
+static double go_on(live *w, int slot) {
+    live_struck *s = &w->struck[slot];
+    motion *m = &w->motions[slot - 1];
+    double left = w->h - s->time;
+    if (s->blows == 0) return w->h;
+    m->center = s->at.center, m->rotation = s->at.rotation;
+    w->moved[slot].v += live_four(s->way.linear), w->moved[slot].w += live_four(s->way.angular);
+    *s = (live_struck){0};
+    return left;
 }
 
 void live_integrate_position(live *w, int slot) {
@@ -137,13 +146,14 @@ void live_integrate_position(live *w, int slot) {
     if (!w->movable[slot] && !b->kinematic) return;
     live_velocity *v = &w->velocities[slot], *d = &w->moved[slot];
     motion *m = &w->motions[slot - 1];
-    d->v += w->h * v->v, d->w += w->h * v->w;
+    double t = w->bouncing.count > 0 ? go_on(w, slot) : w->h;
+    d->v += t * v->v, d->w += t * v->w;
     twist start = m->velocity;
     m->velocity = (twist){live_vec3(v->v), live_vec3(v->w)};
-    live_move_freely(w, slot - 1, m);
+    live_move_for(w, slot - 1, t, m);
     four turned = live_four(m->velocity.angular);
     m->velocity = start;
-    if (w->bouncing.count > 0) take_back(w, slot);
+    fall(w, slot, t);
     live_note_turn(w, slot);
     if (!w->movable[slot]) return;
     w->before[slot].w += turned - v->w;
