@@ -133,6 +133,20 @@ static double usual_step(const abut_model *m) { return m->world.step > 0 ? m->wo
 static int world_substeps(const abut_model *m) { return m->world.substeps > 0 ? m->world.substeps : 1; }
 static double usual_substep(const live *w) { return usual_step(w->model) / w->substeps; }
 
+/* What the scene asks for and this clock does not do. */
+static void tell_unknown(const abut_sim *run) {
+    const abut_model *m = run->model;
+    if (m->uniform_pressure)
+        log_write(
+            &run->context, ABUT_LOG_WARNING,
+            "notice: the live clock does not know pressure = \"uniform\": faces press at up to four points; "
+            "use the exact clock where that matters");
+    if (m->world.restitution_law == ABUT_POISSON && m->hinge_count > 0)
+        log_write(&run->context, ABUT_LOG_WARNING,
+                  "notice: the live clock strikes bodies on hinges by Newton's law, not by "
+                  "restitution_law = \"poisson\"; use the exact clock where that matters");
+}
+
 abut_status live_create(abut_sim *run, abut_error *error) {
     live *w = mem_calloc(&run->context, 1, sizeof *w);
     if (!w) return fail_memory(error);
@@ -153,6 +167,7 @@ abut_status live_create(abut_sim *run, abut_error *error) {
     if (!w->lcp || !allocate_slots(w) || !bvh_reserve(&run->context, &w->tree, w->bodies))
         return fail_memory(error);
     gather_bodies(w);
+    tell_unknown(run);
     return live_shapes_create(w, error);
 }
 

@@ -167,10 +167,31 @@ static void test_no_blow_gives_energy(void **state) {
     }
 }
 
+/* What the clock does not know of a scene is told. */
+static void count_notice(void *user, abut_log_level level, const char *message) {
+    (void)level;
+    *(int *)user += strstr(message, "uniform") != NULL;
+}
+
+static void test_uniform_pressure_is_told(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        trial t;
+        int told = 0;
+        begin(&t);
+        t.context.log = (abut_log){count_notice, &told};
+        t.world.material.uniform_pressure = k == 1;
+        add_floor(&t);
+        start(&t);
+        assert_int_equal(told, k);
+        finish(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blows_of_exact_clock), cmocka_unit_test(test_flat_cube_does_not_tumble),
+        cmocka_unit_test(test_blows_of_exact_clock),  cmocka_unit_test(test_flat_cube_does_not_tumble),
         cmocka_unit_test(test_small_cube_comes_high), cmocka_unit_test(test_spinning_resists),
-        cmocka_unit_test(test_no_blow_gives_energy)};
+        cmocka_unit_test(test_no_blow_gives_energy),  cmocka_unit_test(test_uniform_pressure_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
