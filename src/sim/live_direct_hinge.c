@@ -75,6 +75,21 @@ void direct_add_held(direct *d) {
     }
 }
 
+static double part_of_size(const live *w, const row *r, double miss) {
+    return fabs(miss) / (vec3_length2(r->ja.linear) > 0 ? w->size : 1);
+}
+
+/* Of a limit:  C(x1) >= (1 - h rate) min(C(x0), 0).  The solution at hand foresees  h out  more than that;
+ * what it has in truth takes that place, so that it is pushed at no sooner and no later.  Bent motion would
+ * otherwise go through the limit, and come out of it with the energy of the way back. */
+static double miss_limit(direct *d, int i, const row *end) {
+    const live *w = d->w;
+    double left = end->error - (1 - w->h * w->joint_rate) * fmin(d->row[i].r.error, 0);
+    double wrong = left - w->h * d->out[i];
+    d->b[i] += wrong / w->h;
+    return d->z[i] > 0 ? part_of_size(w, end, wrong) : left < 0 ? part_of_size(w, end, left) : 0;
+}
+
 /* Of the hinge whose first row is `first`. */
 static double miss_hinge(direct *d, int first) {
     const live *w = d->w;
@@ -88,7 +103,12 @@ static double miss_hinge(direct *d, int first) {
     for (int k = 0; k < count; k++) {
         double miss = rows[k].error - (1 - w->h * w->joint_rate) * d->row[first + k].r.error;
         d->b[first + k] += miss / w->h;
-        most = fmax(most, fabs(miss) / (vec3_length2(rows[k].ja.linear) > 0 ? w->size : 1));
+        most = fmax(most, part_of_size(w, &rows[k], miss));
+    }
+    for (int i = first + count; i < d->rows && d->row[i].hinge == number; i++) {
+        if (d->row[i].side == 0) continue;
+        row limit = hinge_limit_row(&coordinate, h, d->row[i].side);
+        most = fmax(most, miss_limit(d, i, &limit));
     }
     return most;
 }
