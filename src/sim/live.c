@@ -162,6 +162,7 @@ abut_status live_create(abut_sim *run, abut_error *error) {
     w->unit = mass_unit(run->model);
     arena_init(&w->memory, &run->context);
     arena_init(&w->scratch, &run->context);
+    arena_init(&w->loose_memory, &run->context);
     bvh_init(&w->tree);
     w->lcp = abut_lcp_solver_create(&run->context);
     if (!w->lcp || !allocate_slots(w) || !bvh_reserve(&run->context, &w->tree, w->bodies))
@@ -195,6 +196,7 @@ void live_free(live *w) {
         array_free(c, &w->loose_hinges);
     arena_free(&w->memory);
     arena_free(&w->scratch);
+    arena_free(&w->loose_memory);
     mem_free(c, w, 1, sizeof *w);
 }
 

@@ -12,7 +12,7 @@
  * any processor and by live_solve_avx2.c live_nncg.c      conjugate gradients over the sweeps of a sub-step,
  * by choice live_substep.c   velocities, positions, and the order of all that on several workers
  *   live_direct*.c   small islands with hinges or unequal masses: exact complementarity problems
- *   live_hinge.c     hinge rows of an island
+ *   live_hinge.c     hinge rows of an island; live_loose.c: of large ones, at once
  *   live_hinged.c    hinged islands in pieces of a sub-step, as short as they must be
  *   live_impact.c    restitution by propagation; live_blow.c: the law of a blow
  *   live_impact_island.c, live_impact_hinged.c   which contacts of hinged islands, and their law
@@ -241,6 +241,8 @@ typedef struct live_hinge_row {
     spatial da, db; /* velocities per unit of impulse */
 } live_hinge_row;
 
+typedef struct live_loose live_loose;
+
 /* What held the coordinate of a hinge in the last sub-step: a motor at its speed, the limit that pushed. */
 typedef struct live_hold {
     bool motor;
@@ -421,6 +423,8 @@ struct live_work {
     int32_t *local_of;              /* by body, for direct islands */
     double joint_rate, direct_rate; /* 1/s: how fast errors of hinges and overlaps of direct islands go */
     int_array loose_hinges;         /* hinges of islands that are not direct */
+    live_loose *loose;              /* their equations; NULL: none */
+    arena loose_memory;             /* of those, for the step */
     double *motor_speeds;
     arena memory, scratch; /* what lives as long as the run; what lives for a stage */
     ARRAY(live_sensor) sensors;
@@ -562,8 +566,19 @@ void live_note_hinges(live *w, const live_hinge_row *rows, int64_t total);
 /* The impulses of an island's hinges and contacts over one sub-step. */
 abut_status live_solve_direct(live *w, const live_island *island, abut_error *error);
 abut_status live_go_hinged(live *w, const live_island *island, abut_error *error); /* and moves its bodies */
+abut_status live_close_island(live *w, const live_island *island, abut_error *error); /* live_close.c */
 abut_status live_turn_hinged(live *w, const live_island *island, abut_error *error);
-void live_hinges_begin(live *w);
+void live_hinges_begin(live *w, bool relax);
 void live_hinges_solve(live *w, bool relax);
+double live_row_rate(const live *w, const live_hinge_row *r); /* J v */
+void live_push_row(live *w, live_hinge_row *r, double change);
+/* Hinges of large islands at once, see live_loose.c: for a step, for the rows of a sub-step, and a solution,
+ * false where there is none. */
+bool live_plan_loose(live *w);
+void live_factor_loose(live *w);
+bool live_solve_loose(live *w, bool relax);
+void live_close_loose(live *w);      /* where the sub-step ends */
+void live_close_loose_back(live *w); /* after bodies were put back */
+const int *live_mechanism(live *w, int body, int *count);
 
 #endif

@@ -1,4 +1,5 @@
-/* Hinges of islands that were put back on their way (live_fast.c).  All bodies of such an island go back to
+/* Hinges of islands that were put back on their way (live_fast.c), or had pieces that could not be closed
+ * (live_hinged.c).  All bodies of such an island go back to
  * the same time; along the straight ways between two poses hinges are closed only where the ways begin and
  * end, so they are closed here by the least motion, weighed by mass:
  *
@@ -41,7 +42,7 @@ static void shift(const direct *d) {
     }
 }
 
-static abut_status close_island(live *w, const live_island *island, abut_error *error) {
+abut_status live_close_island(live *w, const live_island *island, abut_error *error) {
     arena_mark mark = arena_save(&w->scratch);
     direct d = {.w = w, .island = island};
     abut_status status = direct_allocate(&d, &w->scratch) ? ABUT_OK : fail_memory(error);
@@ -69,7 +70,8 @@ abut_status live_close_put_back(live *w, abut_error *error) {
     abut_status status = ABUT_OK;
     for (int64_t i = 0; i < w->islands.count && status == ABUT_OK; i++) {
         const live_island *s = &w->islands.data[i];
-        if (s->direct && s->hinge_count > 0 && was_put_back(w, s)) status = close_island(w, s, error);
+        if (s->direct && s->hinge_count > 0 && was_put_back(w, s)) status = live_close_island(w, s, error);
     }
+    if (status == ABUT_OK) live_close_loose_back(w);
     return status;
 }

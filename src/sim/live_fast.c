@@ -198,10 +198,14 @@ static void put_at(live *w, int body, double t) {
     w->put_back[body] = true, w->seeks_again[body] = w->shape_of[body] >= 0;
 }
 
-/* What hangs on hinges goes back together; they are closed afterwards (live_close.c). */
+/* What hangs on hinges goes back together, of a large island the mechanism; they are closed afterwards
+ * (live_close.c). */
 static void put_island_at(live *w, int body, double t) {
+    int count;
     if (!w->hinged[body + 1]) {
-        put_at(w, body, t);
+        const int *bodies = live_mechanism(w, body, &count);
+        if (count == 0) put_at(w, body, t);
+        for (int k = 0; k < count; k++) put_at(w, bodies[k], t);
         return;
     }
     const live_island *s = &w->islands.data[w->rests[body].island];

@@ -1,7 +1,7 @@
 /* Hinges of the live clock, by the rows of the exact one (dynamics/hinge.h).
  *
- * In an island that is solved directly they are rows of its problem.  In a larger one they are visited row by
- * row before its contacts, softly:   dp = -mass scale (J v + rate C) - soften p.
+ * In an island that is solved directly they are rows of its problem.  In a larger one they are solved all at
+ * once (live_loose.c), before its contacts and after them; what has bounds or gives is visited row by row.
  *
  * A spring on the coordinate is an implicit row:  J v + g p + b = 0,  g = 1 / (h (c + h k)),  b = h k g (x -
  * rest). */
@@ -104,7 +104,9 @@ static spatial respond(const live *w, int body, spatial wrench) {
 
 static void add_velocity(live *w, int body, spatial d) {
     if (body < 0 || !w->movable[body + 1]) return;
-    w->velocities[body + 1].v += live_four(d.linear), w->velocities[body + 1].w += live_four(d.angular);
+    four v = live_four(d.linear), s = live_four(d.angular);
+    w->velocities[body + 1].v += v, w->velocities[body + 1].w += s;
+    w->before[body + 1].v += v, w->before[body + 1].w += s;
 }
 
 /* Hinges of islands that are not direct, for the step. */
@@ -117,11 +119,14 @@ bool live_find_hinges(live *w) {
                 return false;
     }
     int64_t room = LIVE_HINGE_ROWS * w->loose_hinges.count;
-    return array_reserve(w->context, &w->rows, room + 1);
+    return array_reserve(w->context, &w->rows, room + 1) && live_plan_loose(w);
 }
 
-/* Rows at the present poses; they start from the impulses of the last sub-step. */
-void live_hinges_begin(live *w) {
+static bool is_driven(const live_hinge_row *r) { return r->give > 0 || r->lo == 0 || r->is_motor; }
+
+/* Rows at the present poses.  Those with bounds and springs start from their impulses of the last sub-step;
+ * to relax, all keep what they have. */
+void live_hinges_begin(live *w, bool relax) {
     int64_t n = 0, last = w->rows.count;
     live_hinge_row fresh[LIVE_HINGE_ROWS];
     for (int64_t k = 0; k < w->loose_hinges.count; k++) {
@@ -130,31 +135,54 @@ void live_hinges_begin(live *w) {
             live_hinge_row *r = &w->rows.data[n];
             double impulse = n < last && r->hinge == fresh[i].hinge ? r->impulse : 0;
             *r = fresh[i];
-            spatial da = respond(w, r->r.a, r->r.ja), db = respond(w, r->r.b, r->r.jb);
-            double k2 = spatial_dot(r->r.ja, da) + spatial_dot(r->r.jb, db) + r->give;
+            r->da = respond(w, r->r.a, r->r.ja), r->db = respond(w, r->r.b, r->r.jb);
+            double k2 = spatial_dot(r->r.ja, r->da) + spatial_dot(r->r.jb, r->db) + r->give;
             r->mass = k2 > 0 ? 1 / k2 : 0;
-            r->impulse = fmin(fmax(impulse, r->lo), r->hi);
-            r->da = da, r->db = db;
+            if (!is_driven(r)) r->bias = w->joint_rate * r->r.error; /* what bends is closed at the end */
+            if (relax)
+                r->impulse = impulse;
+            else if (is_driven(r))
+                live_push_row(w, r, fmin(fmax(impulse, r->lo), r->hi));
         }
     }
     w->rows.count = n;
-    /* the impulses of the last sub-step have been given back with the warmth of the bodies, but for the first
-     */
+    live_factor_loose(w);
+}
+
+double live_row_rate(const live *w, const live_hinge_row *r) {
+    return spatial_dot(r->r.ja, velocity(w, r->r.a)) + spatial_dot(r->r.jb, velocity(w, r->r.b));
+}
+
+/* Adds to the impulse of a row.  It turns with the bodies, so it is none of what is repeated as it was in the
+ * next sub-step: that would do work. */
+void live_push_row(live *w, live_hinge_row *r, double change) {
+    r->impulse += change;
+    add_velocity(w, r->r.a, spatial_scale(r->da, change));
+    add_velocity(w, r->r.b, spatial_scale(r->db, change));
+}
+
+/* Rows with bounds and springs, or all of them. */
+static bool visit_rows(live *w, bool relax, bool all) {
+    bool any = false;
+    for (int64_t i = 0; i < w->rows.count; i++) {
+        live_hinge_row *r = &w->rows.data[i];
+        bool driven = is_driven(r);
+        if (!driven && !all) continue;
+        double bias = relax && !driven ? 0 : r->bias;
+        double p = r->impulse - r->mass * (live_row_rate(w, r) + bias + r->give * r->impulse);
+        live_push_row(w, r, fmin(fmax(p, r->lo), r->hi) - r->impulse);
+        any = true;
+    }
+    return any;
 }
 
 void live_hinges_solve(live *w, bool relax) {
-    for (int sweep = 0; sweep < 4; sweep++)
-        for (int64_t i = 0; i < w->rows.count; i++) {
-            live_hinge_row *r = &w->rows.data[i];
-            double u = spatial_dot(r->r.ja, velocity(w, r->r.a)) + spatial_dot(r->r.jb, velocity(w, r->r.b));
-            bool driven = r->give > 0 || r->lo == 0 || isfinite(r->hi);
-            double bias = relax && !driven ? 0 : r->bias;
-            double p = fmin(fmax(r->impulse - r->mass * (u + bias + r->give * r->impulse), r->lo), r->hi);
-            double change = p - r->impulse;
-            r->impulse = p;
-            add_velocity(w, r->r.a, spatial_scale(r->da, change));
-            add_velocity(w, r->r.b, spatial_scale(r->db, change));
-        }
+    bool solved = true, more = true;
+    for (int sweep = 0; sweep < 4 && more; sweep++) {
+        more = visit_rows(w, relax, !solved);
+        solved = live_solve_loose(w, relax);
+        more |= !solved;
+    }
     if (relax) live_note_hinges(w, w->rows.data, w->rows.count);
 }
 

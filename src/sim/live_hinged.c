@@ -7,16 +7,19 @@
  * body and no rod turns by more than MOST_TURN in one, and a piece in which the hinges do not close is halved
  * and tried again.  Nothing is kept of a piece before it is closed.
  *
- * A piece that stops something which should bounce is halved as well; before the shortest one the blow comes
+ * A piece that stops something which should bounce is halved as well; before one of BLOW_UNITS the blow comes
  * (live_impact_hinged.c).  So the blow has the velocities of its time, and where nothing is lost it keeps the
- * energy.
+ * energy.  After BLOWS of them (a light body that rattles between heavy ones) what meets is stopped.
  *
  * Pieces are counted in units of 1 / UNITS of the sub-step, powers of two, so that their lengths are exact.
- * TRIALS bounds the work: hinges that cannot close (squeezed between bodies that cannot give) take what they
- * reach. */
+ * One is at most twice as long as the last, and no longer where that had to be halved: what whips round does
+ * so at its fastest in the middle, and a long piece after the shortest would go over it.  TRIALS bounds the
+ * work, and is shared out over what is left of the sub-step: hinges that cannot close (squeezed between
+ * bodies that cannot give) take what they reach, and are closed by the least motion where the sub-step
+ * ends. */
 #include "sim/live_direct.h"
 
-enum { UNITS = 64, TRIALS = 48 };
+enum { UNITS = 1024, BLOW_UNITS = 16, BLOWS = 16, TRIALS = 256, USUAL_ROWS = 768, SHARE = 16 };
 #define MOST_TURN  0.12 /* radians in a piece */
 #define MOST_BEND  0.01 /* see direct_bend */
 #define LOOK_AHEAD 2    /* units in which what is struck would close */
@@ -27,6 +30,12 @@ typedef struct way {
     direct d;
     double h;                /* of the sub-step */
     int left, units, trials; /* of the sub-step and of this piece; so far */
+    int most;                /* trials of the sub-step */
+    int blows;               /* so far in the sub-step */
+    int grown;               /* units that the piece may have at most */
+    bool missed;             /* what it stops cannot be struck */
+    bool halved;             /* it was longer at first */
+    bool open;               /* one of the pieces gone was not closed */
     int chord;               /* units of the piece that the velocities are for; 0: they are tangents */
     bool flies;              /* forces act for half of the piece before it and half after */
     int loads_in;            /* units of the piece that the impulses of the contacts are for */
@@ -72,10 +81,19 @@ static double fastest_turn(const way *y) {
     return fastest;
 }
 
+/* The shortest piece for which there are trials: from there on pieces that grow come to the end within the
+ * trials that are left, and the fewer these are, the sooner. */
+static int least_units(const way *y) {
+    int units = 1;
+    while (units < y->left && units * SHARE * (y->most - y->trials) < y->left) units *= 2;
+    return units;
+}
+
 static int units_for(const way *y) {
     double turn = fastest_turn(y) * y->h;
-    int units = UNITS;
-    while (units > 1 && (units > y->left || turn * units > MOST_TURN * UNITS)) units /= 2;
+    int units = UNITS, least = least_units(y);
+    while (units > y->left || units > y->grown || (units > least && turn * units > MOST_TURN * UNITS))
+        units /= 2;
     return units;
 }
 
@@ -120,13 +138,17 @@ static abut_status turn_for(way *y, int units, abut_error *error) {
 
 /* What bounces is struck here, with velocities along the hinges: those of a sub-step point along the chord,
  * and what an impact leaves of that would do work on the hinges. */
-static abut_status strike(way *y, abut_error *error) {
+static abut_status strike(way *y, bool *struck, abut_error *error) {
     live *w = y->w;
     w->impact_time = w->substep * y->h + y->h * (UNITS - y->left) / UNITS;
     abut_status status = turn_for(y, 0, error);
-    if (status == ABUT_OK) live_strike_island(w, y->island, LOOK_AHEAD * w->h);
-    y->units = units_for(y);
-    return status;
+    if (status != ABUT_OK) return status;
+    for (int k = 0; k < y->island->body_count; k++) y->saved[k] = w->velocities[body_of(y, k) + 1];
+    live_strike_island(w, y->island, LOOK_AHEAD * w->h);
+    *struck = false;
+    for (int k = 0; k < y->island->body_count; k++)
+        *struck |= memcmp(&y->saved[k], &w->velocities[body_of(y, k) + 1], sizeof *y->saved) != 0;
+    return w->status;
 }
 
 static void note_drivers(way *y) {
@@ -182,6 +204,17 @@ static bool lands(way *y) {
     return true;
 }
 
+/* A piece that is not gone: another one in its place.  What was struck moves otherwise.  A blow that meets
+ * nothing yet has a shorter piece before it; one that meets nothing after the shortest is none. */
+static abut_status try_another(way *y, bool bounces, abut_error *error) {
+    bool struck = false, shortest = y->units <= least_units(y);
+    abut_status status = ABUT_OK;
+    if (bounces && (shortest || y->units <= BLOW_UNITS)) status = strike(y, &struck, error);
+    y->missed = shortest && !struck, y->blows += struck, y->halved |= !struck;
+    y->units = struck ? units_for(y) : shortest ? y->units : y->units / 2;
+    return status;
+}
+
 /* Tries pieces until one is closed and strikes nothing; that one is gone. */
 static abut_status go(way *y, abut_error *error) {
     live *w = y->w;
@@ -189,22 +222,28 @@ static abut_status go(way *y, abut_error *error) {
         arena_mark mark = arena_save(&w->scratch);
         bool closed = false, bounces = false;
         abut_status status = try_piece(y, &closed, &bounces, error);
-        bool gone = (closed && !bounces) || (y->units == 1 && !bounces) || ++y->trials >= TRIALS;
+        y->trials++;
+        bounces = bounces && !y->missed && y->blows < BLOWS;
+        bool gone = y->trials >= y->most || (!bounces && (closed || y->units <= least_units(y)));
         bool again = status == ABUT_OK && gone && lands(y);
         if (status == ABUT_OK && gone && !again) direct_keep(&y->d);
         arena_restore(&w->scratch, mark);
         if (status != ABUT_OK) return status;
         if (again) continue;
+        y->open |= gone && !closed;
         if (gone) break;
-        if (bounces && y->units == 1)
-            status = strike(y, error);
-        else
-            y->units /= 2;
+        status = try_another(y, bounces, error);
         if (status != ABUT_OK) return status;
     }
     move(y);
     if (y->flies) kick(y, w->h / 2);
     return ABUT_OK;
+}
+
+/* The more rows an island has, the fewer trials: their work is bounded. */
+static int most_trials(const live_island *s) {
+    int rows = s->points + 5 * s->contact_count + 8 * s->hinge_count;
+    return rows <= USUAL_ROWS ? TRIALS : TRIALS * USUAL_ROWS / rows + 16;
 }
 
 static bool allocate(way *y) {
@@ -224,16 +263,18 @@ abut_status live_go_hinged(live *w, const live_island *island, abut_error *error
              .d = {.w = w, .island = island},
              .h = w->h,
              .left = UNITS,
+             .grown = UNITS,
+             .most = most_trials(island),
              .chord = w->substep > 0 ? UNITS : 0,
              .loads_in = UNITS};
     abut_status status = allocate(&y) ? ABUT_OK : fail_memory(error);
     while (y.left > 0 && status == ABUT_OK) {
-        y.units = units_for(&y), y.flies = flies(&y);
+        y.units = units_for(&y), y.flies = flies(&y), y.missed = y.halved = false;
         status = go(&y, error);
-        y.left -= y.units, y.chord = y.units;
+        y.left -= y.units, y.chord = y.units, y.grown = (y.halved ? 1 : 2) * y.units;
         w->at_start = false, w->in_pieces = true;
     }
-    if (status == ABUT_OK) status = turn_for(&y, UNITS, error);
+    if (status == ABUT_OK) status = y.open ? live_close_island(w, island, error) : turn_for(&y, UNITS, error);
     w->h = y.h, w->in_pieces = false;
     scale_loads(&y, UNITS);
     return_drivers(&y);

@@ -128,7 +128,8 @@ static bool list_members(live *w) {
  * own weight: boxes of side a and mass m whose contacts turn with the stiffness K stand up to the number n
  * with n^3 = 7.84 K / (m g a) (Greenhill 1881), for cubes of a metre 16, for slender ones fewer. */
 static bool is_column(const live_island *s) {
-    return s->contact_count > 0 && s->contact_count <= s->body_count && s->body_count > LOW;
+    return s->contact_count > 0 && s->contact_count <= s->body_count && s->body_count > LOW &&
+           s->hinge_count == 0;
 }
 
 /* The rows of an island: points, at most five of friction for each manifold, eight for each hinge at
@@ -145,7 +146,9 @@ static void choose_direct(live *w) {
         if (s->awake && is_column(s)) columns += rows;
         bool column = is_column(s) && columns <= tall;
         bool hard = s->hinge_count > 0 || column || (s->contact_count > 1 && s->heaviest > 3 * s->lightest);
-        int most = column ? tall : s->contact_count ? w->options.direct_rows : sparse;
+        /* hinges with few contacts: a bridge with a load on it */
+        bool chain = s->hinge_count > 0 && s->contact_count <= s->body_count;
+        int most = column ? tall : s->contact_count == 0 ? sparse : w->options.direct_rows * (chain ? 4 : 1);
         s->direct = s->awake && rows > 0 && rows <= most;
         if (s->direct && !hard) {
             easy += rows;

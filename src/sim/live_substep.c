@@ -24,6 +24,7 @@ enum stage_kind {
     DIRECT,
     SOLVE,
     POSITIONS,
+    HINGES_AGAIN,
     RELAX_HINGES,
     RELAX,
     NNCG_BEGIN,
@@ -34,6 +35,7 @@ enum stage_kind {
     NNCG_ADVANCE_BODIES
 };
 enum { TURNS_PER_STEP = 4096 };
+enum { HINGE_TURNS = 16 }; /* contacts and the hinges of large islands answer each other so often */
 
 /* ---- bodies */
 
@@ -249,7 +251,8 @@ static bool list_stages(live *w) {
         fine = fine && add_stage(w, s == 0 ? FIRST_VELOCITIES : VELOCITIES, 0, w->slots, LIVE_BODY_BLOCK);
         if (s == 0) fine = fine && add_colors(w, WARM);
         fine = fine && add_stage(w, HINGES, 0, hinges > 0, 1) && add_stage(w, DIRECT, 0, direct > 0, 1);
-        fine = fine && add_sweeps(w, sweeps);
+        for (int k = hinges > 0 ? HINGE_TURNS : 1; k > 0 && fine; k--)
+            fine = add_sweeps(w, sweeps) && add_stage(w, HINGES_AGAIN, k == 1, hinges > 0, 1);
         fine = fine && add_stage(w, POSITIONS, 0, w->slots, LIVE_BODY_BLOCK);
         if (s + 1 < w->substeps) /* after the last one the next step looks at all */
             fine = fine && add_stage(w, REFRESH, 0, (int)w->batch_count, LIVE_BLOCK) &&
@@ -265,8 +268,12 @@ static void run_stage(live *w, const live_stage *s, int first, int end) {
     case IMPACTS: live_springs(w), live_impacts(w, first); break;
     case REFRESH: live_refresh(w, first, end); break;
     case SHIFT: live_shift_warmth(w); break;
-    case HINGES: live_hinges_begin(w), live_hinges_solve(w, false); break;
-    case RELAX_HINGES: live_hinges_solve(w, true); break;
+    case HINGES: live_hinges_begin(w, false), live_hinges_solve(w, false); break;
+    case HINGES_AGAIN:
+        live_hinges_solve(w, false);
+        if (first) live_close_loose(w);
+        break;
+    case RELAX_HINGES: live_hinges_begin(w, true), live_hinges_solve(w, true); break;
     case DIRECT:
         solve_islands(w);
         w->substep++;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mechanisms of all kinds of hinges, hung up, thrown, dropped on a floor and at each other: what the clock promises holds.
 
-    random_hinged.py ABUT FIRST COUNT [--live | --exact] [--keep FOLDER]
+    random_hinged.py ABUT FIRST COUNT [FIRST COUNT ...] [--live | --exact] [--keep FOLDER]
 
 A seed makes one or two mechanisms: chains and trees of one to seven bodies by random hinges at random places, with limits,
 motors and springs, masses of 1 to 1e4, lengths of 1 cm to 10 m, and loops.  All hinges are made where the bodies are at
@@ -358,15 +358,16 @@ def main():
     mode = "exact" if "--exact" in args else "live"
     keep = args[args.index("--keep") + 1] if "--keep" in args else None
     args = [a for a in args if a not in ("--live", "--exact", "--keep", keep)]
-    abut, first, count = args[0], int(args[1]), int(args[2])
+    abut, numbers = args[0], [int(x) for x in args[1:]]
+    seeds = [s for first, count in zip(numbers[::2], numbers[1::2]) for s in range(first, first + count)]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, first + count):
+        for seed in seeds:
             problem = check(abut, seed, mode, Path(keep or folder))
             if problem:
                 failed += 1
                 print(f"seed {seed}: {problem}", flush=True)
-    print(f"{count} mechanisms, {failed} failed")
+    print(f"{len(seeds)} mechanisms, {failed} failed")
     return 1 if failed else 0
 
 
