@@ -2,8 +2,10 @@
 #include "sim/live.h"
 
 #define SHORTEST 0.01 /* of a step */
+#define CYCLES   0.14 /* of the springs of contacts, a sub-step */
+#define PI       3.14159265358979323846
 
-enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 6 };
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 7 };
 
 abut_live_options abut_default_live_options(void) {
     return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 1e-4};
@@ -66,6 +68,8 @@ static bool allocate_slots(live *w) {
     w->flies = arena_alloc(m, n, sizeof *w->flies);
     w->sprung = arena_alloc(m, n, sizeof *w->sprung);
     w->hinged = arena_alloc(m, n, sizeof *w->hinged);
+    w->pace = arena_alloc(m, n, sizeof *w->pace);
+    w->tall = arena_alloc(m, n, sizeof *w->tall);
     w->bounces = arena_alloc(m, n, sizeof *w->bounces);
     w->struck = arena_alloc(m, n, sizeof *w->struck);
     w->leaves = arena_alloc(m, n, sizeof *w->leaves);
@@ -89,10 +93,10 @@ static bool allocate_slots(live *w) {
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->wanders && w->movable && w->turns && w->flies && w->sprung &&
-                w->hinged && w->struck && w->bounces && w->leaves && w->boxes && w->roams && w->renewed &&
-                w->seeks && w->put_back && w->seeks_again && w->stops && w->rests && w->parent && w->levels &&
-                w->in_direct && w->used && w->local_of && w->motor_speeds && w->hinge_force &&
-                w->hinge_side && w->hinge_hold;
+                w->hinged && w->pace && w->tall && w->struck && w->bounces && w->leaves && w->boxes &&
+                w->roams && w->renewed && w->seeks && w->put_back && w->seeks_again && w->stops && w->rests &&
+                w->parent && w->levels && w->in_direct && w->used && w->local_of && w->motor_speeds &&
+                w->hinge_force && w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->before = w->moved + n;
@@ -130,7 +134,6 @@ static void gather_bodies(live *w) {
 
 /* The world's own step and sub-step. */
 static double usual_step(const abut_model *m) { return m->world.step > 0 ? m->world.step : 1.0 / 60; }
-static int world_substeps(const abut_model *m) { return m->world.substeps > 0 ? m->world.substeps : 1; }
 static double usual_substep(const live *w) { return usual_step(w->model) / w->substeps; }
 
 /* What the scene asks for and this clock does not do. */
@@ -155,7 +158,7 @@ abut_status live_create(abut_sim *run, abut_error *error) {
     w->options = abut_default_live_options();
     w->kernels = live_choose_kernels(false);
     w->bodies = run->model->body_count, w->slots = w->bodies + 1;
-    w->finer = 1, w->substeps = world_substeps(run->model);
+    w->substeps = run->model->world.substeps > 0 ? run->model->world.substeps : 1;
     w->h = usual_substep(w);
     w->size = smallest_body(run->model);
     w->reach = 0.02 * w->size, w->push = 4 * w->size;
@@ -192,8 +195,8 @@ void live_free(live *w) {
     array_free(c, &w->islands), array_free(c, &w->island_bodies), array_free(c, &w->island_contacts);
     array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->listed);
     array_free(c, &w->stages), array_free(c, &w->drivers), array_free(c, &w->drives);
-    array_free(c, &w->bouncing), array_free(c, &w->bouncers), array_free(c, &w->rows),
-        array_free(c, &w->loose_hinges);
+    for (int i = 0; i < LIVE_PACES; i++) array_free(c, &w->bouncing[i]);
+    array_free(c, &w->bouncers), array_free(c, &w->rows), array_free(c, &w->loose_hinges);
     arena_free(&w->memory);
     arena_free(&w->scratch);
     arena_free(&w->loose_memory);
@@ -206,7 +209,7 @@ void live_free(live *w) {
  * implicitly over h:  rate = w / (2 z + h w),  scale = h w (2 z + h w) / (1 + ...),  soften = 1 / (1 + ...).
  */
 static live_softness make_soft(double hertz, double damping, double h) {
-    double omega = 2 * 3.14159265358979323846 * hertz, a1 = 2 * damping + h * omega, a2 = h * omega * a1;
+    double omega = 2 * PI * hertz, a1 = 2 * damping + h * omega, a2 = h * omega * a1;
     return (live_softness){omega / a1, a2 / (1 + a2), 1 / (1 + a2)};
 }
 
@@ -227,12 +230,13 @@ static void change_substep(live *w, double h) {
  * is: for the soft laws it is as stiff as that, and no overlap is thrown out at its own length over h. */
 static void begin_step(live *w, double dt) {
     w->motions = run_motions(w->run->state);
-    w->substeps = w->finer * world_substeps(w->model);
     change_substep(w, dt / w->substeps);
     double slowest = fmax(w->h, usual_substep(w));
     w->dt = dt, w->given_back = vec3_zero();
     atomic_store_explicit(&w->any_turned, 0, memory_order_relaxed);
-    w->soft = make_soft(0.14 / slowest, 10, w->h);
+    for (int i = 0; i < LIVE_PACES; i++)
+        w->soft[i] = make_soft(CYCLES / slowest * (1 << i), 10, w->h / (1 << i));
+    w->stiffness = 4 * PI * PI * (CYCLES / slowest) * (CYCLES / slowest);
     w->joint_rate = w->direct_rate = 0.2 / slowest;
     for (int i = 0; i < w->bodies; i++) w->movable[i + 1] = w->body[i].movable && !w->rests[i].asleep;
     memcpy(w->starts, w->motions, (size_t)w->bodies * sizeof *w->starts);
@@ -321,9 +325,9 @@ static abut_status step(live *w, double dt, abut_error *error) {
     lap(&t->color, &since);
     if (!fine) return fail_memory(error);
     live_prepare(w);
-    live_look_for_sway(w);
+    fine = live_look_for_sway(w);
     lap(&t->prepare, &since);
-    fine = live_substeps(w);
+    fine = fine && live_substeps(w);
     lap(&t->solve, &since);
     if (fine && w->status != ABUT_OK && error) *error = w->error;
     if (!fine || w->status != ABUT_OK) return fine ? w->status : fail_memory(error);
@@ -377,8 +381,7 @@ abut_status live_advance(abut_sim *run, double until, abut_error *error) {
 typedef struct live_header {
     uint32_t magic, version;
     int64_t bodies, seen, contacts;
-    double h, waits, finer_left;
-    int64_t finer;
+    double h, waits;
 } live_header;
 
 size_t live_snapshot_size(const live *w) {
@@ -392,8 +395,7 @@ static char *put(char *at, const void *from, size_t bytes) {
 }
 
 void live_snapshot(const live *w, void *block) {
-    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies,     w->seen.count, w->contacts.count,
-                     w->h,       w->waits,     w->finer_left, w->finer};
+    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies, w->seen.count, w->contacts.count, w->h, w->waits};
     char *at = put(block, &h, sizeof h);
     at = put(at, w->rests, (size_t)w->bodies * sizeof *w->rests);
     at = put(at, w->seen.data, (size_t)w->seen.count * sizeof *w->seen.data);
@@ -406,6 +408,12 @@ void live_snapshot(const live *w, void *block) {
 
 static bool is_sane(const live *w) {
     int64_t total = 0;
+    for (int i = 0; i < w->bodies; i++) {
+        const live_rest *r = &w->rests[i];
+        if (r->pace < 0 || r->pace >= LIVE_PACES || r->tall < 0 || r->tall >= LIVE_PACES ||
+            !isfinite(r->hold))
+            return false;
+    }
     for (int64_t i = 0; i < w->seen.count; i++) {
         const live_seen *s = &w->seen.data[i];
         if (s->a < 0 || s->a >= s->b || s->b >= w->bodies || s->contacts < 0) return false;
@@ -432,7 +440,6 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     double length = usual_step(w->model);
     bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies && h.h > 0 &&
                 isfinite(h.h) && h.waits >= 0 && h.waits < length && h.contacts >= 0 && h.seen >= 0 &&
-                h.finer >= 1 && h.finer <= 4 && h.finer_left >= 0 && h.finer_left <= 1 &&
                 h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
                 h.seen <= (int64_t)(size / sizeof(live_seen)) &&
                 size == sizeof h + rests + (size_t)h.seen * sizeof(live_seen) +
@@ -448,7 +455,8 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     get(at, w->contacts.data, (size_t)h.contacts * sizeof(live_contact));
     if (!is_sane(w)) {
         w->contacts.count = w->links.count = w->seen.count = 0;
-        return fail(error, ABUT_INVALID, "the snapshot names bodies that do not exist; it is damaged");
+        return fail(error, ABUT_INVALID,
+                    "the snapshot names bodies or paces that do not exist; it is damaged");
     }
     for (int64_t i = 0; i < h.contacts; i++) {
         w->links.data[i] = live_link_of(&w->contacts.data[i]);
@@ -460,17 +468,17 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     bvh_init(&w->tree);
     w->near.count = 0, w->tree_ready = false;
     w->motions = run_motions(w->run->state);
-    w->h = h.h, w->waits = h.waits, w->finer = (int)h.finer, w->finer_left = h.finer_left;
+    w->h = h.h, w->waits = h.waits;
     return bvh_reserve(w->context, &w->tree, w->bodies) ? ABUT_OK : fail_memory(error);
 }
 
 /* Of what decides how the run goes on; field by field, because structs have holes. */
 uint64_t live_hash(const live *w, uint64_t seed) {
     uint64_t h = hash64(&w->waits, sizeof w->waits, seed);
-    h = hash64(&w->finer, sizeof w->finer, hash64(&w->finer_left, sizeof w->finer_left, h));
     for (int i = 0; i < w->bodies; i++) {
         h = hash64(&w->rests[i].still, sizeof w->rests[i].still, h);
-        h = hash64(&w->rests[i].asleep, sizeof w->rests[i].asleep, h);
+        int32_t words[] = {w->rests[i].asleep, w->rests[i].pace, w->rests[i].tall};
+        h = hash64(&w->rests[i].hold, sizeof w->rests[i].hold, hash64(words, sizeof words, h));
     }
     for (int64_t i = 0; i < w->contacts.count; i++) {
         const live_contact *c = &w->contacts.data[i];

@@ -4,7 +4,8 @@
  *   live_broad.c     boxes, the tree, and the sorted list of pairs that may touch
  *   live_narrow.c    manifolds of the pairs, impulses carried over by feature ids
  *   live_share.c     stages on several workers
- *   live_island.c    bodies that push each other; who sleeps, who wakes, who is solved directly
+ *   live_sway.c      the pace of an island: how often its sub-steps are cut; live_buckle.c: what stands at
+ * which live_island.c    bodies that push each other; who sleeps, who wakes, who is solved directly
  *   live_color.c     contacts in colours: in one colour no body occurs twice; eight contacts a batch
  *   live_prepare.c   lanes of a batch from its contacts; impulses back into them
  *   live_refresh.c   contacts of batches found anew within a step
@@ -46,8 +47,9 @@
 enum {
     LIVE_COLORS = 64,       /* and one more, whose contacts are solved one after the other */
     LIVE_STATIC_COLOR = 48, /* contacts with immovable bodies come last: they are the ones to be kept best */
-    LIVE_BLOCK = 8,         /* batches that one task takes at once, at most */
-    LIVE_BODY_BLOCK = 64,   /* bodies */
+    LIVE_PACES = 3, /* an island at pace p takes 2^p sub-steps for each of the world's own: live_sway.c */
+    LIVE_BLOCK = 8, /* batches that one task takes at once, at most */
+    LIVE_BODY_BLOCK = 64, /* bodies */
     LIVE_COUPLINGS = MANIFOLD_POINTS * (MANIFOLD_POINTS + 1) / 2
 };
 #define LIVE_MARGIN 0.1 /* of fat boxes, of the smallest body */
@@ -62,8 +64,8 @@ typedef struct live_point {
 } live_point;
 
 typedef struct live_load { /* of a point */
-    double normal;         /* impulse of the last sub-step, N s */
-    double steady;         /* its usual load: LIVE_USUAL of a slow average */
+    double normal; /* impulse of the last sub-step, N s; at any pace as much as the world's own takes */
+    double steady; /* its usual load: LIVE_USUAL of a slow average; at any pace that of the same sag */
 } live_load;
 
 enum {
@@ -107,6 +109,8 @@ typedef ARRAY(live_contact) live_contact_array;
 typedef struct live_rest {
     double still; /* seconds since the body last moved */
     int32_t asleep, island;
+    int32_t pace, tall; /* of its island: that of the next step, and the one at which it last swayed */
+    double hold;        /* seconds: for so long it keeps this pace */
 } live_rest;
 
 /* ---- what is made anew in each step */
@@ -189,8 +193,8 @@ typedef struct live_batch {
     int32_t a[LANES], b[LANES]; /* slots */
     int32_t contact[LANES];     /* -1: the lane is empty */
     int32_t points, rolls;
-    int32_t bearing, changing;           /* contacts that bear something; that bear more or less than usual */
-    int32_t wavering;                    /* with a point that does so by a tenth: live_sway.c */
+    int32_t changing;                    /* contacts that bear more or less than usual */
+    uint32_t bearing, wavering;          /* bit by lane: it bears something; and wavers, see live_sway.c */
     uint32_t moves_a, moves_b;           /* bit by lane: the body may be written */
     uint32_t renewed;                    /* bit by lane: the contact was found anew, see live_refresh.c */
     double mass_a[LANES], mass_b[LANES]; /* inverse, w->unit a kilogram */
@@ -220,6 +224,9 @@ typedef struct live_island {
     int32_t first_contact, contact_count; /* in island_contacts */
     int32_t first_hinge, hinge_count;
     int32_t points;
+    int32_t bearing, wavering; /* contacts: live_sway.c */
+    int32_t pace, tall;        /* of this step: the largest of its bodies */
+    double hold;
     bool awake, direct;
     bool driven; /* a motor or a body that moves by itself keeps it awake */
     double lightest, heaviest;
@@ -257,7 +264,7 @@ typedef struct live_work live;
 typedef void live_blocks(live *w, const live_stage *s, int first, int end); /* the items of a block */
 struct live_stage {
     live_blocks *run;
-    int kind, first, total;       /* items */
+    int kind, pace, first, total; /* items */
     bool waits;                   /* the next stage begins when this one is done */
     int block, count;             /* items of a block (the last one may have fewer), and how many blocks */
     atomic_int next[LIVE_SHARES]; /* blocks claimed of each share */
@@ -316,10 +323,8 @@ struct live_work {
     double unit; /* kg, a power of two: batches count impulses in it, so that floats hold them in any scene */
     double dt, h;          /* of the last step and its sub-steps */
     double waits;          /* seconds: the run is so far ahead of its bodies (live_advance) */
-    int substeps, substep; /* how many, and which one is under way */
-    int finer;             /* times as many as the world's own: live_sway.c */
-    double finer_left;     /* for so many seconds */
-    int32_t *levels;       /* of every body: contacts away from the ground */
+    int substeps, substep; /* the world's own: how many, and which one is under way */
+    int32_t *levels;       /* by body: contacts away from the ground, see live_sway.c */
     double impact_time;    /* since the step began, while impacts are looked for */
     bool at_start;         /* the direct island under way is where the step began */
     bool in_pieces;        /* and has gone a part of the sub-step */
@@ -343,15 +348,18 @@ struct live_work {
     motion *motions;              /* alias of the state's, by body */
     motion *kinematic_end;
     int_array drivers;    /* kinematic bodies */
-    ARRAY(motion) drives; /* by sub-step and driver: where it begins, and the velocity in it */
-    double *wanders;      /* by body: how far a driver leaves its mean motion over the step */
-    uint8_t *movable;     /* by slot: awake and with mass */
-    uint8_t *turns;       /* by slot: has turned far in this step */
-    uint8_t *flies;       /* by slot: nothing touches its island or pulls it by a spring */
-    uint8_t *sprung;      /* by body: hangs on a spring */
-    uint8_t *hinged;      /* by slot: goes through sub-steps by itself, see live_hinged.c */
-    live_struck *struck;  /* by slot */
-    uint8_t *bounces;     /* by slot: has a contact with restitution */
+    ARRAY(motion) drives; /* by time and driver: where it is when sub-steps at drive_pace begin and end */
+    int drive_pace;
+    double *wanders;     /* by body: how far a driver leaves its mean motion over the step */
+    uint8_t *movable;    /* by slot: awake and with mass */
+    uint8_t *turns;      /* by slot: has turned far in this step */
+    uint8_t *flies;      /* by slot: nothing touches its island or pulls it by a spring */
+    uint8_t *sprung;     /* by body: hangs on a spring */
+    uint8_t *pace;       /* by slot: of its island; of kinematic bodies the largest of all */
+    uint8_t *tall;       /* by slot: of its island */
+    uint8_t *hinged;     /* by slot: goes through sub-steps by itself, see live_hinged.c */
+    live_struck *struck; /* by slot */
+    uint8_t *bounces;    /* by slot: has a contact with restitution */
 
     /* broad */
     bvh tree;
@@ -391,17 +399,20 @@ struct live_work {
     uint8_t *in_direct; /* by body */
 
     /* colours and batches */
-    uint64_t *used;                   /* by slot: colours that its contacts have */
-    int_array color_of;               /* by contact */
-    int_array listed;                 /* contacts, colour by colour */
-    int color_first[LIVE_COLORS + 2]; /* batches */
+    uint64_t *used;                                      /* by slot: colours that its contacts have */
+    int_array color_of;                                  /* by contact */
+    int_array listed;                                    /* contacts, colour by colour */
+    int color_first[LIVE_PACES * (LIVE_COLORS + 1) + 1]; /* batches; pace by pace */
     live_batch *batches;
     live_velocity *shifts;  /* two for each lane of a batch: see live_refresh.c */
     atomic_int any_turned;  /* in this step: see live_refresh.c */
     atomic_int any_renewed; /* in this sub-step */
     int64_t batch_count, batch_capacity;
     void *batch_block;
-    live_softness soft;
+    live_softness soft[LIVE_PACES];
+    double stiffness; /* 1/s^2, at the world's own pace: of a contact, for a kilogram */
+    int finest;       /* the largest pace of an island; hinge_pace: of those of loose hinges */
+    int hinge_pace;
 
     /* conjugate gradients: per batch the impulses before the sweep, then their directions */
     lanes *nncg_impulses;
@@ -413,9 +424,9 @@ struct live_work {
 
     /* substeps */
     ARRAY(live_stage) stages;
-    bool shared[LIVE_PARTS]; /* in the last step */
-    int_array bouncing;      /* contacts with restitution */
-    ARRAY(live_bouncer) bouncers;
+    bool shared[LIVE_PARTS];        /* in the last step */
+    int_array bouncing[LIVE_PACES]; /* contacts with restitution */
+    ARRAY(live_bouncer) bouncers;   /* of the pace that is struck */
     ARRAY(live_hinge_row) rows;     /* of hinges of islands that are not direct */
     double *hinge_force;            /* by hinge: the largest in this step */
     int32_t *hinge_side;            /* by hinge: the limit that pushed in this step, -1, 0, +1 */
@@ -449,13 +460,16 @@ static inline size_t live_batch_bytes(int64_t batches) {
 static inline bool live_is_awake(const live *w, int a, int b) {
     return w->movable[a + 1] || w->movable[b + 1];
 }
+/* Of the bodies of a contact the first movable one: both, where both are, are of one island. */
+static inline int live_moved_slot(const live *w, int a, int b) { return (w->movable[a + 1] ? a : b) + 1; }
+static inline int live_pace_of(const live *w, int a, int b) { return w->pace[live_moved_slot(w, a, b)]; }
 static inline vec3 live_vec3(four v) { return (vec3){v[0], v[1], v[2]}; }
 static inline four live_four(vec3 v) { return (four){v.x, v.y, v.z, 0}; }
 
 /* ---- live_share.c: runs stages one after the other, on all workers where that took long enough in the last
  * step that waking them pays; what they compute does not depend on that */
 live_stage live_make_stage(live_blocks *run, int kind, int first, int total, int block);
-int live_color_stages(const live *w, live_blocks *run, int kind, live_stage out[LIVE_COLORS + 1]);
+int live_color_stages(const live *w, int pace, live_blocks *run, int kind, live_stage out[LIVE_COLORS + 1]);
 void live_run_stages(live *w, live_part part, live_stage *stages, int64_t count);
 void live_share(live *w, live_part part, int64_t items, int block, live_blocks *run);
 void live_share_batches(live *w, live_part part, const live_stage *before, live_blocks *run);
@@ -501,10 +515,15 @@ void live_note_pushed(live *w, live_contact *c, vec3 impulse, double inverse_mas
 void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c);
 bool live_substeps(live *w);
 
-/* ---- live_sway.c: into how many sub-steps the next step is cut */
-void live_look_for_sway(live *w);
+/* ---- live_sway.c, live_buckle.c */
+bool live_look_for_sway(live *w); /* the pace of each island in the next step */
+/* How much too heavy an island is for its springs at the world's own pace, by the levels of its bodies, the
+ * largest of which is `most`: above 1 it buckles; 0: it is no structure in layers; negative: memory is out.
+ */
+double live_overload(live *w, int64_t island, int most);
+
 void live_kick(live *w, int slot, double t);               /* what forces do in the time t */
-void live_integrate_position(live *w, int slot);           /* over a sub-step */
+void live_integrate_position(live *w, int slot, double h); /* over a sub-step of that length */
 void live_move_freely(const live *w, int body, motion *m); /* over a sub-step */
 void live_move_for(const live *w, int body, double t, motion *m);
 void live_store(live *w);
@@ -529,7 +548,7 @@ void live_nncg_free(live *w);
 void live_nncg_begin(live *w, int first, int end);
 void live_nncg_begin_bodies(live *w, int first, int end);
 void live_nncg_measure(live *w, int first, int end);
-void live_nncg_choose(live *w, int sweep);
+void live_nncg_choose(live *w, int sweep, int first, int end);
 void live_nncg_advance(live *w, int first, int end);
 void live_nncg_advance_bodies(live *w, int first, int end);
 
@@ -540,7 +559,7 @@ live_kernels live_choose_kernels(bool scalar);
 live_kernels live_kernels_avx2(void);
 abut_status live_shapes_create(live *w, abut_error *error);
 void live_shapes_free(live *w);
-void live_impacts(live *w, int substep);
+void live_impacts(live *w, int substep, int pace);
 void live_strike_island(live *w, const live_island *s, double within); /* a hinged one, where it is */
 /* The points of a contact in an impact, t after the start of the sub-step. */
 typedef struct live_blow {

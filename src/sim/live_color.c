@@ -4,10 +4,12 @@
  *
  *     colour      0 .. 47        contacts of two movable bodies, the lowest colour that both have free
  *                 48 .. 63       contacts with immovable bodies: last, because they are the ones to be kept
- * best 64             what found no colour: one contact a batch, one after the other */
+ * best 64             what found no colour: one contact a batch, one after the other
+ *
+ * Islands at different paces (live_sway.c) are visited at different times: each pace has its own colours. */
 #include "sim/live.h"
 
-enum { STRETCH = 16 * LANES }; /* contacts */
+enum { STRETCH = 16 * LANES /* contacts */, EACH = LIVE_COLORS + 1, ALL = LIVE_PACES * EACH };
 
 static int lowest_free(uint64_t used, int from, int to) {
     for (int k = from; k < to; k++)
@@ -48,20 +50,20 @@ static bool reserve_batches(live *w, int64_t count) {
 }
 
 /* Lists the contacts of each colour, in their order: `listed` from first[k] to first[k + 1] - 1. */
-static bool list_colors(live *w, int first[LIVE_COLORS + 2]) {
+static bool list_colors(live *w, int first[ALL + 1]) {
     int64_t n = w->links.count;
-    int filled[LIVE_COLORS + 1] = {0};
+    int filled[ALL] = {0};
     if (!array_reserve(w->context, &w->color_of, n) || !array_reserve(w->context, &w->listed, n))
         return false;
     memset(w->used, 0, (size_t)w->slots * sizeof *w->used);
-    memset(first, 0, (LIVE_COLORS + 2) * sizeof *first);
+    memset(first, 0, (ALL + 1) * sizeof *first);
     for (int64_t i = 0; i < n; i++) {
         const live_link *c = &w->links.data[i];
-        int color = takes(w, c) ? choose(w, c) : -1;
+        int color = takes(w, c) ? EACH * live_pace_of(w, c->a, c->b) + choose(w, c) : -1;
         w->color_of.data[i] = color;
         if (color >= 0) first[color + 1]++;
     }
-    for (int k = 0; k <= LIVE_COLORS; k++) first[k + 1] += first[k];
+    for (int k = 0; k < ALL; k++) first[k + 1] += first[k];
     for (int64_t i = 0; i < n; i++) {
         int color = w->color_of.data[i];
         if (color >= 0) w->listed.data[first[color] + filled[color]++] = (int)i;
@@ -88,26 +90,29 @@ static void fill_alone(live_batch *batch, int contact) {
     for (int k = 0; k < LANES; k++) batch->contact[k] = k ? -1 : contact;
 }
 
+/* The batches of a colour; `alone`: of those without one. */
+static void fill_color(live *w, const int *listed, int count, live_batch *batches, bool alone) {
+    for (int i = 0; i < count && alone; i++) fill_alone(&batches[i], listed[i]);
+    for (int i = 0; i < count && !alone; i += STRETCH)
+        fill_stretch(w, &listed[i], count - i < STRETCH ? count - i : STRETCH, &batches[i / LANES]);
+}
+
 bool live_color(live *w) {
-    int first[LIVE_COLORS + 2];
+    int first[ALL + 1];
     if (!list_colors(w, first)) return false;
     w->color_first[0] = 0;
     w->times.colors = 0;
-    for (int k = 0; k <= LIVE_COLORS; k++) {
-        int count = first[k + 1] - first[k], batches = k < LIVE_COLORS ? (count + LANES - 1) / LANES : count;
-        w->color_first[k + 1] = w->color_first[k] + batches;
+    for (int k = 0; k < ALL; k++) {
+        int count = first[k + 1] - first[k];
+        bool alone = k % EACH == LIVE_COLORS;
+        w->color_first[k + 1] = w->color_first[k] + (alone ? count : (count + LANES - 1) / LANES);
         w->times.colors += count > 0;
     }
-    w->batch_count = w->color_first[LIVE_COLORS + 1];
+    w->batch_count = w->color_first[ALL];
     if (!reserve_batches(w, w->batch_count)) return false;
-    for (int k = 0; k < LIVE_COLORS; k++)
-        for (int i = first[k], batch = w->color_first[k]; i < first[k + 1];
-             i += STRETCH, batch += STRETCH / LANES) {
-            int count = first[k + 1] - i;
-            fill_stretch(w, &w->listed.data[i], count < STRETCH ? count : STRETCH, &w->batches[batch]);
-        }
-    for (int i = first[LIVE_COLORS]; i < first[LIVE_COLORS + 1]; i++)
-        fill_alone(&w->batches[w->color_first[LIVE_COLORS] + i - first[LIVE_COLORS]], w->listed.data[i]);
+    for (int k = 0; k < ALL; k++)
+        fill_color(w, &w->listed.data[first[k]], first[k + 1] - first[k], &w->batches[w->color_first[k]],
+                   k % EACH == LIVE_COLORS);
     w->times.batches = (int)w->batch_count;
     return true;
 }

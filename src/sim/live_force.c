@@ -49,18 +49,24 @@ abut_status live_apply_forces(live *w, double time, abut_error *error) {
  *
  * In each sub-step such a body has the constant velocity that takes it to where it is at the end of that
  * one.  (With the mean velocity of the step in all of them a box that slips on a shaken table felt the table
- * turn round up to half a step late.) */
+ * turn round up to half a step late.)  It goes at the largest pace of all islands, which is not known before
+ * they are; no island has a larger one than its bodies. */
+
+static int times_of(const live *w) { return w->substeps << w->drive_pace; }
+static double drive_length(const live *w) { return w->h / (1 << w->drive_pace); }
 
 static bool list_drivers(live *w) {
-    w->drivers.count = 0;
-    for (int i = 0; i < w->bodies; i++)
+    w->drivers.count = w->drive_pace = 0;
+    for (int i = 0; i < w->bodies; i++) {
+        if (w->rests[i].pace > w->drive_pace) w->drive_pace = w->rests[i].pace;
         if (w->body[i].kinematic && !array_push(w->context, &w->drivers, i)) return false;
-    w->drives.count = w->drivers.count * w->substeps;
+    }
+    w->drives.count = w->drivers.count * (times_of(w) + 1);
     return array_reserve(w->context, &w->drives, w->drives.count);
 }
 
-static motion *drive_of(live *w, int substep, int64_t driver) {
-    return &w->drives.data[substep * w->drivers.count + driver];
+static motion *drive_of(live *w, int time, int64_t driver) {
+    return &w->drives.data[time * w->drivers.count + driver];
 }
 
 /* The velocity from one place to another; without a function the spin is what it always was. */
@@ -76,11 +82,11 @@ static twist velocity_between(const live *w, int body, const motion *from, const
     return v;
 }
 
-/* Where a body is when the sub-step of that number ends; in the last one, with its velocity there. */
-static abut_status ask_place(live *w, int body, int substep, double time, motion *out, abut_error *error) {
-    if (substep + 1 < w->substeps)
-        return model_kinematic_place(w->model, body, time + (substep + 1) * w->h, out, error);
-    abut_status status = model_kinematic_motion(w->model, body, time + w->dt, &w->kinematic_end[body],
+/* Where a body is at the time of that number after the start; at the last one, with its velocity there. */
+static abut_status ask_place(live *w, int body, int number, double start, motion *out, abut_error *error) {
+    if (number < times_of(w))
+        return model_kinematic_place(w->model, body, start + number * drive_length(w), out, error);
+    abut_status status = model_kinematic_motion(w->model, body, start + w->dt, &w->kinematic_end[body],
                                                 &w->run->accelerations[body], error);
     *out = w->kinematic_end[body];
     return status;
@@ -91,12 +97,12 @@ static abut_status ask_place(live *w, int body, int substep, double time, motion
 static void note_wandering(live *w, int64_t driver) {
     int body = w->drivers.data[driver];
     motion *m = &w->motions[body];
-    double turned = 0, far = 0, radius = isfinite(w->radii[body]) ? w->radii[body] : 0;
+    double turned = 0, far = 0, radius = isfinite(w->radii[body]) ? w->radii[body] : 0, h = drive_length(w);
     m->velocity = velocity_between(w, body, m, &w->kinematic_end[body], w->dt);
-    for (int k = 0; k < w->substeps; k++) {
+    for (int k = 0; k < times_of(w); k++) {
         const motion *d = drive_of(w, k, driver);
-        turned += vec3_length(d->velocity.angular) * w->h;
-        far = fmax(far, vec3_distance(d->center, vec3_axpy(m->center, k * w->h, m->velocity.linear)));
+        turned += vec3_length(velocity_between(w, body, d, drive_of(w, k + 1, driver), h).angular) * h;
+        far = fmax(far, vec3_distance(d->center, vec3_axpy(m->center, k * h, m->velocity.linear)));
     }
     w->wanders[body] = far + fmax(turned - vec3_length(m->velocity.angular) * w->dt, 0) * radius;
 }
@@ -105,26 +111,24 @@ static void note_wandering(live *w, int64_t driver) {
 abut_status live_move_kinematic(live *w, double time, abut_error *error) {
     if (!list_drivers(w)) return fail_memory(error);
     for (int64_t j = 0; j < w->drivers.count; j++) *drive_of(w, 0, j) = w->motions[w->drivers.data[j]];
-    for (int k = 0; k < w->substeps; k++)
+    for (int k = 1; k <= times_of(w); k++)
         for (int64_t j = 0; j < w->drivers.count; j++) {
-            motion *from = drive_of(w, k, j), to;
-            abut_status status = ask_place(w, w->drivers.data[j], k, time, &to, error);
+            abut_status status = ask_place(w, w->drivers.data[j], k, time, drive_of(w, k, j), error);
             if (status != ABUT_OK) return status;
-            from->velocity = velocity_between(w, w->drivers.data[j], from, &to, w->h);
-            if (k + 1 < w->substeps) *drive_of(w, k + 1, j) = to;
         }
     for (int64_t j = 0; j < w->drivers.count; j++) note_wandering(w, j);
     return ABUT_OK;
 }
 
-/* The place where they begin a sub-step, and their velocity in it. */
+/* The place where they begin one of the shortest sub-steps, and their velocity in it. */
 void live_drive(live *w, int substep) {
+    int each = 1 << (w->drive_pace - w->finest);
     for (int64_t j = 0; j < w->drivers.count; j++) {
-        const motion *d = drive_of(w, substep, j);
+        const motion *from = drive_of(w, substep * each, j), *to = drive_of(w, (substep + 1) * each, j);
         int body = w->drivers.data[j];
-        w->motions[body].center = d->center, w->motions[body].rotation = d->rotation;
-        w->velocities[body + 1] =
-            (live_velocity){live_four(d->velocity.linear), live_four(d->velocity.angular)};
+        twist v = velocity_between(w, body, from, to, w->h / (1 << w->finest));
+        w->motions[body].center = from->center, w->motions[body].rotation = from->rotation;
+        w->velocities[body + 1] = (live_velocity){live_four(v.linear), live_four(v.angular)};
     }
 }
 

@@ -172,8 +172,8 @@ static void return_drivers(const way *y) {
 
 static void move(way *y) {
     note_drivers(y);
-    for (int k = 0; k < y->island->body_count; k++) live_integrate_position(y->w, body_of(y, k) + 1);
-    for (int i = 0; i < y->drivers; i++) live_integrate_position(y->w, y->driver[i] + 1);
+    for (int k = 0; k < y->island->body_count; k++) live_integrate_position(y->w, body_of(y, k) + 1, y->w->h);
+    for (int i = 0; i < y->drivers; i++) live_integrate_position(y->w, y->driver[i] + 1, y->w->h);
 }
 
 /* One piece, whose end nobody has seen yet: its impulses, whether they close the hinges, and whether they

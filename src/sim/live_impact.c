@@ -213,17 +213,20 @@ static void collide(live *w, live_bouncer *pair) {
 
 /* Contacts with restitution and points, for the step. */
 bool live_find_bouncing(live *w) {
-    w->bouncing.count = 0;
+    int64_t most = 0;
+    for (int i = 0; i < LIVE_PACES; i++) w->bouncing[i].count = 0;
     memset(w->bounces, 0, (size_t)w->slots);
     for (int64_t i = 0; i < w->links.count; i++) {
         const live_link *c = &w->links.data[i];
         bool moves = w->movable[c->a + 1] || w->movable[c->b + 1];
         if (w->hinged[c->a + 1] || w->hinged[c->b + 1]) continue; /* by itself: live_hinged.c */
         if (c->count == 0 || !moves || !(live_material(w, c->a, c->b)->restitution > 0)) continue;
-        if (!array_push(w->context, &w->bouncing, (int)i)) return false;
+        int_array *list = &w->bouncing[live_pace_of(w, c->a, c->b)];
+        if (!array_push(w->context, list, (int)i)) return false;
+        if (list->count > most) most = list->count;
         w->bounces[c->a + 1] = w->bounces[c->b + 1] = true;
     }
-    return array_reserve(w->context, &w->bouncers, w->bouncing.count);
+    return array_reserve(w->context, &w->bouncers, most);
 }
 
 static double swing(const live *w, int body) {
@@ -252,20 +255,20 @@ static void look_at(live *w, live_bouncer *pair, const live_contact *c) {
     come_back(w, &m);
 }
 
-static live_bouncer *renewed(live *w, int64_t i) {
-    const live_contact *c = &w->contacts.data[w->bouncing.data[i]];
+static live_bouncer *renewed(live *w, const int_array *list, int64_t i) {
+    const live_contact *c = &w->contacts.data[list->data[i]];
     live_bouncer *pair = &w->bouncers.data[i];
     if (pair->blows != w->struck[c->a + 1].blows + w->struck[c->b + 1].blows) look_at(w, pair, c);
     return pair;
 }
 
 /* Few: the first to meet, each time anew. */
-static void collide_in_order(live *w) {
-    int64_t budget = 16 * w->bouncing.count + 64;
+static void collide_in_order(live *w, const int_array *list) {
+    int64_t budget = 16 * list->count + 64;
     for (int64_t k = 0; k < budget; k++) {
         live_bouncer *next = NULL;
-        for (int64_t i = 0; i < w->bouncing.count; i++) {
-            live_bouncer *pair = renewed(w, i);
+        for (int64_t i = 0; i < list->count; i++) {
+            live_bouncer *pair = renewed(w, list, i);
             if (!(pair->speed > 0)) continue;
             double later = next ? pair->time - next->time : -INFINITY, slack = AT_ONCE * w->h;
             if (later < -slack || (later <= slack && pair->speed > next->speed * (1 + 1e-12))) next = pair;
@@ -276,22 +279,23 @@ static void collide_in_order(live *w) {
 }
 
 /* Many: rounds through all of them, in the order of the list, a few blows at each. */
-static void collide_in_rounds(live *w) {
+static void collide_in_rounds(live *w, const int_array *list) {
     for (int round = 0; round < ROUNDS; round++) {
         bool any = false;
-        for (int64_t i = 0; i < w->bouncing.count; i++)
-            for (int k = 0; k < STRIKES && renewed(w, i)->speed > 0; k++)
+        for (int64_t i = 0; i < list->count; i++)
+            for (int k = 0; k < STRIKES && renewed(w, list, i)->speed > 0; k++)
                 collide(w, &w->bouncers.data[i]), any = true;
         if (!any) return;
     }
 }
 
-/* In the sub-step of that number. */
-void live_impacts(live *w, int substep) {
+/* Of the islands at a pace, in the sub-step of that number. */
+void live_impacts(live *w, int substep, int pace) {
+    const int_array *list = &w->bouncing[pace];
     w->impact_time = substep * w->h;
-    for (int64_t i = 0; i < w->bouncing.count; i++) w->bouncers.data[i].blows = -1;
-    if (w->bouncing.count <= FEW)
-        collide_in_order(w);
+    for (int64_t i = 0; i < list->count; i++) w->bouncers.data[i].blows = -1;
+    if (list->count <= FEW)
+        collide_in_order(w, list);
     else
-        collide_in_rounds(w);
+        collide_in_rounds(w, list);
 }

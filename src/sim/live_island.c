@@ -36,6 +36,8 @@ static void connect(live *w) {
     }
 }
 
+static int larger(int a, int b) { return a > b ? a : b; }
+
 /* Numbers the islands and counts what belongs to them. */
 static bool count_members(live *w) {
     w->islands.count = 0;
@@ -52,6 +54,9 @@ static bool count_members(live *w) {
         live_island *island = &w->islands.data[w->rests[i].island];
         island->body_count++;
         island->awake |= !w->rests[i].asleep;
+        island->pace = larger(island->pace, w->rests[i].pace);
+        island->tall = larger(island->tall, w->rests[i].tall);
+        island->hold = fmax(island->hold, w->rests[i].hold);
         island->lightest = fmin(island->lightest, w->body[i].inertia.mass);
         island->heaviest = fmax(island->heaviest, w->body[i].inertia.mass);
     }
@@ -166,6 +171,30 @@ static void choose_direct(live *w) {
     }
 }
 
+/* ---- at which pace each goes, as the last step decided (live_sway.c) */
+
+/* Islands with loose hinges, whose rows are solved in one list, go at one pace; bodies that move by
+ * themselves at the largest of all, so that they are where a sub-step of any pace begins and ends. */
+static void set_paces(live *w) {
+    w->finest = w->hinge_pace = 0;
+    for (int64_t i = 0; i < w->islands.count; i++) {
+        live_island *s = &w->islands.data[i];
+        if (s->direct || !s->awake) s->pace = s->tall = 0;
+        if (s->hinge_count > 0) w->hinge_pace = larger(w->hinge_pace, s->pace);
+        w->finest = larger(w->finest, s->pace);
+    }
+    for (int64_t i = 0; i < w->islands.count; i++) {
+        live_island *s = &w->islands.data[i];
+        if (s->hinge_count > 0 && s->awake && !s->direct) s->pace = w->hinge_pace;
+        for (int k = 0; k < s->body_count; k++) {
+            int slot = w->island_bodies.data[s->first_body + k] + 1;
+            w->pace[slot] = (uint8_t)s->pace, w->tall[slot] = (uint8_t)s->tall;
+        }
+    }
+    for (int i = 0; i < w->bodies; i++)
+        if (w->body[i].kinematic) w->pace[i + 1] = (uint8_t)w->finest;
+}
+
 /* ---- sleep and wake */
 
 static abut_event quiet_event(const live *w, abut_event_kind kind, int body) {
@@ -204,6 +233,7 @@ bool live_islands(live *w) {
     count_contacts(w);
     if (!list_members(w) || !wake(w)) return false;
     choose_direct(w);
+    set_paces(w);
     return true;
 }
 

@@ -24,7 +24,7 @@ static lanes *old_of(const live *w, int64_t batch) { return w->nncg_impulses + 2
 bool live_nncg_reserve(live *w) {
     int64_t lanes_wanted = 2 * PER_BATCH * w->batch_count;
     int64_t blocks = (w->batch_count + LIVE_BLOCK - 1) / LIVE_BLOCK;
-    if (!array_reserve(w->context, &w->nncg_sums, blocks + 1)) return false;
+    if (!array_reserve(w->context, &w->nncg_sums, blocks + LIVE_PACES)) return false;
     if (lanes_wanted <= w->nncg_capacity) return true;
     int64_t capacity = lanes_wanted + lanes_wanted / 2;
     void *block = mem_alloc(w->context, (size_t)capacity * sizeof(lanes) + 64, 1);
@@ -77,9 +77,10 @@ void live_nncg_measure(live *w, int first, int end) {
     w->nncg_sums.data[first / LIVE_BLOCK] = all;
 }
 
-void live_nncg_choose(live *w, int sweep) {
+/* Of the batches of a pace. */
+void live_nncg_choose(live *w, int sweep, int first, int end) {
     double sum = 0, last = sweep > 0 ? w->nncg_last : 0;
-    for (int64_t i = 0; i < (w->batch_count + LIVE_BLOCK - 1) / LIVE_BLOCK; i++) sum += w->nncg_sums.data[i];
+    for (int i = first; i < end; i += LIVE_BLOCK) sum += w->nncg_sums.data[i / LIVE_BLOCK];
     w->nncg_beta = last > 0 ? sum / last : 0;
     w->nncg_last = sum;
 }

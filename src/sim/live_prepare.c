@@ -58,7 +58,22 @@ static double coefficient_of(const live_contact *c, const model_material *m) {
     return c->flags & (LIVE_SLIPS | LIVE_TOLD_SLIP) ? m->friction.slide : m->friction.stick;
 }
 
+/* What is stretched about q at a pace sags as much as about s at the world's own, where springs are softer by
+ * the square of the sub-steps:   p - q = n^2 (p - s)  for p > s.  Contacts keep s, so that a change of pace
+ * moves nothing. */
+static double stretch_of(double load, double s, int pace) {
+    if (pace == 0 || s >= load) return s;
+    double q = load - (1 << 2 * pace) * (load - s);
+    return q > 0 ? q : 0;
+}
+
+static double keep_stretch(double load, double q, int pace) {
+    return pace == 0 || q >= load ? q : load - (load - q) / (1 << 2 * pace);
+}
+
 static void fill_points(const live *w, live_batch *batch, int lane, const live_contact *c) {
+    int pace = live_pace_of(w, c->a, c->b);
+    double unit = w->unit * (1 << pace);
     vec3 at[MANIFOLD_POINTS], middle = vec3_zero();
     for (int i = 0; i < c->count; i++) {
         at[i] = middle_of(w, c, &c->points[i]);
@@ -70,8 +85,8 @@ static void fill_points(const live *w, live_batch *batch, int lane, const live_c
         live_lane_point *k = &batch->point[i];
         set3(&k->e, lane, vec3_sub(at[i], middle));
         set(&k->gap, lane, p->gap);
-        set(&k->impulse, lane, c->loads[i].normal / w->unit),
-            set(&k->steady, lane, c->loads[i].steady / w->unit);
+        set(&k->impulse, lane, c->loads[i].normal / unit);
+        set(&k->steady, lane, stretch_of(c->loads[i].normal, c->loads[i].steady, pace) / unit);
     }
     set3(&batch->ra, lane, vec3_sub(middle, w->motions[c->a].center));
     set3(&batch->rb, lane, vec3_sub(middle, w->motions[c->b].center));
@@ -89,7 +104,7 @@ static void fill_lane(live *w, live_batch *batch, int lane, const live_contact *
     vec3 t1 = vec3_orthogonal(c->normal), t2 = vec3_cross(c->normal, t1);
     set3(&batch->n, lane, c->normal), set3(&batch->t1, lane, t1);
     fill_points(w, batch, lane, c);
-    double part = 1 / w->unit;
+    double part = 1 / (w->unit * (1 << live_pace_of(w, c->a, c->b)));
     set(&batch->friction1, lane, vec3_dot(c->friction, t1) * part);
     set(&batch->friction2, lane, vec3_dot(c->friction, t2) * part);
     set(&batch->twist, lane, c->twist * part);
@@ -131,18 +146,26 @@ void live_prepare_batch(live *w, live_batch *batch) {
 }
 
 /* Whether a contact bears something, and whether its load is not the usual one: bodies meet, a support was
- * taken away, or a run begins and no load is known. */
-static void note_load(live_batch *batch, const live_contact *c) {
+ * taken away, or a run begins and no load is known.  It wavers where that of a point is off by a tenth of the
+ * mean; where only the mean follows (renew_usual), where the mean is. */
+static void note_load(const live *w, live_batch *batch, int lane) {
+    const live_contact *c = &w->contacts.data[batch->contact[lane]];
+    int tall = w->tall[live_moved_slot(w, c->a, c->b)];
     double load = 0, usual = 0, least = INFINITY, off = 0;
     for (int k = 0; k < c->count; k++) {
-        load += c->loads[k].normal, usual += c->loads[k].steady / LIVE_USUAL;
-        off = fmax(off, fabs(LIVE_USUAL * c->loads[k].normal - c->loads[k].steady));
-        least = fmin(least, c->points[k].gap);
+        double q = stretch_of(c->loads[k].normal, c->loads[k].steady, tall);
+        double less = fabs(LIVE_USUAL * c->loads[k].normal - q);
+        load += c->loads[k].normal, usual += q;
+        off = less > off ? less : off;
+        least = c->points[k].gap < least ? c->points[k].gap : least;
     }
     if (load == 0 && least > 0) return;
-    batch->bearing++;
-    batch->wavering += off * c->count > 2 * BAND * load;
-    batch->changing += load == 0 || fabs(load - usual) > 0.25 * fmax(load, usual);
+    uint32_t bit = (uint32_t)1 << lane;
+    double all_off = tall > 0 ? fabs(LIVE_USUAL * load - usual) : off * c->count;
+    batch->bearing |= bit;
+    if (all_off > 2 * BAND * load) batch->wavering |= bit;
+    usual /= LIVE_USUAL;
+    batch->changing += load == 0 || fabs(load - usual) > 0.25 * (load > usual ? load : usual);
 }
 
 static void prepare_batches(live *w, const live_stage *s, int first, int end) {
@@ -153,7 +176,7 @@ static void prepare_batches(live *w, const live_stage *s, int first, int end) {
         prefetch_bodies(w, i + BODIES_AHEAD);
         live_prepare_batch(w, batch);
         for (int k = 0; k < LANES; k++)
-            if (batch->contact[k] >= 0) note_load(batch, &w->contacts.data[batch->contact[k]]);
+            if (batch->contact[k] >= 0) note_load(w, batch, k);
     }
 }
 
@@ -164,6 +187,22 @@ void live_prepare(live *w) {
 
 /* ---- and back */
 
+/* The same change for all points, but to no load below 0. */
+static void renew_mean(live_contact *c, int tall, double pressure, double band, double share) {
+    double q[MANIFOLD_POINTS], sum = 0;
+    for (int i = 0; i < c->count; i++) {
+        q[i] = stretch_of(c->loads[i].normal, c->loads[i].steady, tall);
+        sum += q[i];
+    }
+    double mean = (LIVE_USUAL * pressure - sum) / c->count;
+    if (fabs(mean) <= band) return;
+    for (int i = 0; i < c->count; i++) {
+        live_load *p = &c->loads[i];
+        double off = mean > -q[i] ? mean : -q[i];
+        if (fabs(off) > band) p->steady = keep_stretch(p->normal, q[i] + share * off, tall);
+    }
+}
+
 /* The load p of a point becomes its usual one with the lag T:  q' = (LIVE_USUAL p - q) / T,  where it differs
  * by more than the band.  Nine tenths, and the band, because the loads of a heap are not determined: what
  * follows them to the end lets them wander from support to support, and the heap creeps.
@@ -173,25 +212,34 @@ void live_prepare(live *w) {
  * points of a manifold a bin of 1,000 hulls rose and crept for ten, and now and then a hull tipped over.)
  *
  * But springs that follow the load of a turn d late,  p = K d (1 + iwT) / (1 - LIVE_USUAL + iwT),  push
- * behind it and drive a sway: while a tall structure moves (live_sway.c) only the mean of a manifold follows.
- */
+ * behind it and drive a sway: of a structure that has swayed (live_sway.c) only the mean of a manifold
+ * follows. */
 static void renew_usual(const live *w, live_contact *c, double pressure) {
-    double band = BAND * pressure / c->count, share = w->dt / (w->dt + LAG), mean = 0;
-    for (int i = 0; i < c->count; i++)
-        mean += (LIVE_USUAL * c->loads[i].normal - c->loads[i].steady) / c->count;
+    int tall = w->tall[live_moved_slot(w, c->a, c->b)];
+    double band = BAND * pressure / c->count, share = w->dt / (w->dt + LAG);
+    if (tall > 0) {
+        renew_mean(c, tall, pressure, band, share);
+        return;
+    }
     for (int i = 0; i < c->count; i++) {
         live_load *p = &c->loads[i];
-        double off = w->finer > 1 ? fmax(mean, -p->steady) : LIVE_USUAL * p->normal - p->steady;
+        double off = LIVE_USUAL * p->normal - p->steady;
         if (fabs(off) > band) p->steady += share * off;
     }
 }
 
 void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c) {
-    for (int i = 0; i < c->count; i++) c->loads[i].normal = w->unit * batch->point[i].impulse[lane];
+    int pace = live_pace_of(w, c->a, c->b);
+    double unit = w->unit * (1 << pace);
+    for (int i = 0; i < c->count; i++) {
+        const live_lane_point *k = &batch->point[i];
+        c->loads[i].normal = unit * k->impulse[lane];
+        if (pace > 0) c->loads[i].steady = keep_stretch(c->loads[i].normal, unit * k->steady[lane], pace);
+    }
     vec3 t1 = get3(&batch->t1, lane), t2 = vec3_cross(get3(&batch->n, lane), t1);
     vec3 friction = vec3_axpy(vec3_scale(t1, batch->friction1[lane]), batch->friction2[lane], t2);
-    c->friction = vec3_scale(friction, w->unit), c->twist = w->unit * batch->twist[lane];
-    c->rolling = vec3_scale(get3(&batch->rolling, lane), w->unit);
+    c->friction = vec3_scale(friction, unit), c->twist = unit * batch->twist[lane];
+    c->rolling = vec3_scale(get3(&batch->rolling, lane), unit);
 }
 
 /* What changes the speed of the two against each other by less than a thousandth of the rest speed is

@@ -37,13 +37,15 @@ static int block_of(const live *w, int total) {
     return block < 2 ? 2 : block > MOST_BATCHES ? MOST_BATCHES : block;
 }
 
-/* One stage for each colour that has batches; those without a colour are one block, in order. */
-int live_color_stages(const live *w, live_blocks *run, int kind, live_stage out[LIVE_COLORS + 1]) {
+/* One stage for each colour of a pace that has batches; those without a colour are one block, in order. */
+int live_color_stages(const live *w, int pace, live_blocks *run, int kind, live_stage out[LIVE_COLORS + 1]) {
+    const int *of = &w->color_first[pace * (LIVE_COLORS + 1)];
     int n = 0;
     for (int k = 0; k <= LIVE_COLORS; k++) {
-        int first = w->color_first[k], total = w->color_first[k + 1] - first;
-        if (total > 0)
-            out[n++] = live_make_stage(run, kind, first, total, k < LIVE_COLORS ? block_of(w, total) : total);
+        int first = of[k], total = of[k + 1] - first;
+        if (total <= 0) continue;
+        out[n] = live_make_stage(run, kind, first, total, k < LIVE_COLORS ? block_of(w, total) : total);
+        out[n++].pace = pace;
     }
     return n;
 }
@@ -110,10 +112,11 @@ void live_share(live *w, live_part part, int64_t items, int block, live_blocks *
 
 /* All batches, in any order: each worker its share of each colour. */
 void live_share_batches(live *w, live_part part, const live_stage *before, live_blocks *run) {
-    live_stage stages[LIVE_COLORS + 2];
-    int n = 0;
+    live_stage stages[LIVE_PACES * (LIVE_COLORS + 1) + 1];
+    int n = 0, last;
     if (before) stages[n++] = *before;
-    int last = n + live_color_stages(w, run, 0, stages + n);
+    last = n;
+    for (int pace = 0; pace <= w->finest; pace++) last += live_color_stages(w, pace, run, 0, stages + last);
     for (; n + 1 < last; n++) stages[n].waits = false;
     if (before) stages[0].waits = true;
     live_run_stages(w, part, stages, last);

@@ -1,7 +1,14 @@
 /* The sub-steps.  Each one is a row of stages:
  *
- *     drive     impacts     velocities     warm start     hinges, direct islands, solve     positions
- *     refresh, shift     hinges, relax
+ *     impacts     velocities     warm start     hinges, direct islands, solve     |  it begins
+ *     positions     refresh, shift     hinges, relax                              |  it ends
+ *
+ * Islands at the pace p (live_sway.c) have 2^p of them for each of the world's own.  No two islands share a
+ * body but those that move by themselves, which go at the largest pace (drive) before all others, so each has
+ * its own row:
+ *
+ *     pace 0   [begins .                        ends]
+ *     pace 1    [begins   ends][begins   ends]           the same in time, ends before those of pace 0
  *
  * Each is run in blocks on all workers (live_share.c).  What relaxes takes energy wherever it acts on the
  * arms and the inertia that the bodies have by then; with those of before a body that turned a fifth of a
@@ -65,11 +72,11 @@ void live_kick(live *w, int slot, double t) {
 /* Forces, and what the contacts are going to do again.  A body that nothing touches or pulls by a spring is
  * half a sub-step ahead within the step, so that its positions lie on the parabola:  forces act on it for
  * h / 2, h, .. h, h / 2. */
-static void integrate_velocity(live *w, int slot, bool first) {
+static void integrate_velocity(live *w, int slot, double h, bool first) {
     if (!w->movable[slot]) return;
     live_velocity *v = &w->velocities[slot];
     live_velocity warmth = {v->v - w->before[slot].v, v->w - w->before[slot].w};
-    live_kick(w, slot, first && w->flies[slot] ? w->h / 2 : w->h);
+    live_kick(w, slot, first && w->flies[slot] ? h / 2 : h);
     w->before[slot] = *v;
     if (!first && !w->in_direct[slot - 1]) v->v += warmth.v, v->w += warmth.w;
 }
@@ -132,23 +139,23 @@ static void fall(live *w, int slot, double t) {
 }
 
 /* What was struck within the sub-step goes on from there; returns the time that is left. */
-static double go_on(live *w, int slot) {
+static double go_on(live *w, int slot, double h) {
     live_struck *s = &w->struck[slot];
     motion *m = &w->motions[slot - 1];
-    double left = w->h - s->time;
-    if (s->blows == 0) return w->h;
+    double left = h - s->time;
+    if (s->blows == 0) return h;
     m->center = s->at.center, m->rotation = s->at.rotation;
     w->moved[slot].v += live_four(s->way.linear), w->moved[slot].w += live_four(s->way.angular);
     *s = (live_struck){0};
     return left;
 }
 
-void live_integrate_position(live *w, int slot) {
+void live_integrate_position(live *w, int slot, double h) {
     const live_body *b = &w->body[slot - 1];
     if (!w->movable[slot] && !b->kinematic) return;
     live_velocity *v = &w->velocities[slot], *d = &w->moved[slot];
     motion *m = &w->motions[slot - 1];
-    double t = w->bouncing.count > 0 ? go_on(w, slot) : w->h;
+    double t = w->bouncing[w->pace[slot]].count > 0 ? go_on(w, slot, h) : h;
     d->v += t * v->v, d->w += t * v->w;
     twist start = m->velocity;
     m->velocity = (twist){live_vec3(v->v), live_vec3(v->w)};
@@ -162,13 +169,16 @@ void live_integrate_position(live *w, int slot) {
     v->w = turned;
 }
 
-static void body_block(live *w, int kind, int first, int end) {
+static double length_of(const live *w, int pace) { return w->h / (1 << pace); }
+
+static void body_block(live *w, const live_stage *s, int first, int end) {
+    double h = length_of(w, s->pace);
     for (int i = first; i < end; i++) {
-        if (i == 0 || w->hinged[i]) continue; /* by itself: live_hinged.c */
-        if (kind == POSITIONS)
-            live_integrate_position(w, i);
+        if (i == 0 || w->pace[i] != s->pace || w->hinged[i]) continue; /* by itself: live_hinged.c */
+        if (s->kind == POSITIONS)
+            live_integrate_position(w, i, h);
         else
-            integrate_velocity(w, i, kind == FIRST_VELOCITIES);
+            integrate_velocity(w, i, h, s->kind == FIRST_VELOCITIES);
     }
 }
 
@@ -198,82 +208,136 @@ static void end_flights(live *w) {
 
 static void run_stage(live *w, const live_stage *s, int first, int end);
 
-static bool add_stage(live *w, int kind, int first, int total, int block) {
-    return total <= 0 ||
-           array_push(w->context, &w->stages, live_make_stage(run_stage, kind, first, total, block));
+static bool add_stage(live *w, int kind, int pace, int first, int total, int block) {
+    live_stage s = live_make_stage(run_stage, kind, first, total, block);
+    s.pace = pace;
+    return total <= 0 || array_push(w->context, &w->stages, s);
 }
 
-static bool add_colors(live *w, int kind) {
+static bool add_bodies(live *w, int kind, int pace) {
+    return add_stage(w, kind, pace, 0, w->slots, LIVE_BODY_BLOCK);
+}
+
+/* The batches of a pace. */
+static int first_batch(const live *w, int pace) { return w->color_first[pace * (LIVE_COLORS + 1)]; }
+
+static bool add_batches(live *w, int kind, int pace) {
+    int first = first_batch(w, pace), end = first_batch(w, pace + 1);
+    return add_stage(w, kind, pace, first, end - first, LIVE_BLOCK);
+}
+
+static bool add_colors(live *w, int kind, int pace) {
     if (!array_reserve(w->context, &w->stages, w->stages.count + LIVE_COLORS + 1)) return false;
-    w->stages.count += live_color_stages(w, run_stage, kind, w->stages.data + w->stages.count);
+    w->stages.count += live_color_stages(w, pace, run_stage, kind, w->stages.data + w->stages.count);
     return true;
 }
 
 /* The part of the contacts that bear something whose load is not the usual one. */
-static double unsettled_part(const live *w) {
+static double unsettled_part(const live *w, int pace) {
     int64_t bearing = 0, changing = 0;
-    for (int64_t i = 0; i < w->batch_count; i++)
-        bearing += w->batches[i].bearing, changing += w->batches[i].changing;
+    for (int i = first_batch(w, pace); i < first_batch(w, pace + 1); i++)
+        bearing += __builtin_popcount(w->batches[i].bearing), changing += w->batches[i].changing;
     return bearing ? (double)changing / (double)bearing : 0;
 }
 
 /* One sweep follows loads that change slowly; where half of them change it takes two, where all do three. */
-static int choose_sweeps(const live *w) {
-    return w->options.sweeps > 0 ? w->options.sweeps : 1 + (int)(2 * unsettled_part(w));
+static int choose_sweeps(const live *w, int pace) {
+    return w->options.sweeps > 0 ? w->options.sweeps : 1 + (int)(2 * unsettled_part(w, pace));
 }
 
 /* The sweeps of a sub-step, with conjugate gradients between them where they are chosen. */
-static bool add_sweeps(live *w, int sweeps) {
+static bool add_sweeps(live *w, int pace, int sweeps) {
     bool fine = true, nncg = w->options.nncg && sweeps > 1;
-    int all = (int)w->batch_count;
-    if (nncg)
-        fine = add_stage(w, NNCG_BEGIN, 0, all, LIVE_BLOCK) &&
-               add_stage(w, NNCG_BEGIN_BODIES, 0, w->slots, LIVE_BODY_BLOCK);
+    if (nncg) fine = add_batches(w, NNCG_BEGIN, pace) && add_bodies(w, NNCG_BEGIN_BODIES, pace);
     for (int k = 0; k < sweeps && fine; k++) {
-        fine = add_colors(w, SOLVE);
+        fine = add_colors(w, SOLVE, pace);
         if (!nncg || k + 1 == sweeps) continue;
-        fine = fine && add_stage(w, NNCG_MEASURE, 0, all, LIVE_BLOCK) && add_stage(w, NNCG_CHOOSE, k, 1, 1) &&
-               add_stage(w, NNCG_ADVANCE, 0, all, LIVE_BLOCK) &&
-               add_stage(w, NNCG_ADVANCE_BODIES, 0, w->slots, LIVE_BODY_BLOCK);
+        fine = fine && add_batches(w, NNCG_MEASURE, pace) && add_stage(w, NNCG_CHOOSE, pace, k, 1, 1) &&
+               add_batches(w, NNCG_ADVANCE, pace) && add_bodies(w, NNCG_ADVANCE_BODIES, pace);
     }
     return fine;
 }
 
+/* Sweeps over the contacts, in turn with the hinges of large islands where there are any; after the last turn
+ * those are closed. */
+static bool add_turns(live *w, int pace, int sweeps, bool hinges) {
+    bool fine = true;
+    for (int k = hinges ? HINGE_TURNS : 1; k > 0 && fine; k--)
+        fine = add_sweeps(w, pace, sweeps) && add_stage(w, HINGES_AGAIN, pace, k == 1, hinges, 1);
+    return fine;
+}
+
+/* The islands of a pace; `number` counts their sub-steps. */
+static bool begin_substep(live *w, int pace, int number, int sweeps) {
+    bool strikes = w->bouncing[pace].count > 0 || w->model->spring_count > 0;
+    bool hinges = w->loose_hinges.count > 0 && pace == w->hinge_pace;
+    bool direct = w->times.direct_islands > 0 && pace == 0;
+    return add_stage(w, IMPACTS, pace, number, strikes, 1) &&
+           add_bodies(w, number == 0 ? FIRST_VELOCITIES : VELOCITIES, pace) &&
+           (number > 0 || add_colors(w, WARM, pace)) && add_stage(w, HINGES, pace, 0, hinges, 1) &&
+           add_stage(w, DIRECT, pace, 0, direct, 1) && add_turns(w, pace, sweeps, hinges);
+}
+
+static bool end_substep(live *w, int pace, int number) {
+    bool last = number + 1 == w->substeps << pace; /* after it the next step looks at all */
+    bool hinges = w->loose_hinges.count > 0 && pace == w->hinge_pace;
+    bool batches = first_batch(w, pace + 1) > first_batch(w, pace);
+    return add_bodies(w, POSITIONS, pace) &&
+           (last || (add_batches(w, REFRESH, pace) && add_stage(w, SHIFT, pace, 0, batches, 1))) &&
+           add_stage(w, RELAX_HINGES, pace, 0, hinges, 1) && add_colors(w, RELAX, pace);
+}
+
+/* In units of the shortest sub-steps: the slow begin first, and end when all have come as far. */
 static bool list_stages(live *w) {
     bool fine = true;
-    int sweeps = choose_sweeps(w);
-    w->times.sweeps = sweeps;
-    w->stages.count = 0;
-    int hinges = (int)w->loose_hinges.count, direct = w->times.direct_islands;
-    for (int s = 0; s < w->substeps && fine; s++) {
-        fine = fine && add_stage(w, DRIVE, s, w->drivers.count > 0, 1);
-        fine = fine && add_stage(w, IMPACTS, s, w->bouncing.count > 0 || w->model->spring_count > 0, 1);
-        fine = fine && add_stage(w, s == 0 ? FIRST_VELOCITIES : VELOCITIES, 0, w->slots, LIVE_BODY_BLOCK);
-        if (s == 0) fine = fine && add_colors(w, WARM);
-        fine = fine && add_stage(w, HINGES, 0, hinges > 0, 1) && add_stage(w, DIRECT, 0, direct > 0, 1);
-        for (int k = hinges > 0 ? HINGE_TURNS : 1; k > 0 && fine; k--)
-            fine = add_sweeps(w, sweeps) && add_stage(w, HINGES_AGAIN, k == 1, hinges > 0, 1);
-        fine = fine && add_stage(w, POSITIONS, 0, w->slots, LIVE_BODY_BLOCK);
-        if (s + 1 < w->substeps) /* after the last one the next step looks at all */
-            fine = fine && add_stage(w, REFRESH, 0, (int)w->batch_count, LIVE_BLOCK) &&
-                   add_stage(w, SHIFT, 0, w->batch_count > 0, 1);
-        fine = fine && add_stage(w, RELAX_HINGES, 0, hinges > 0, 1) && add_colors(w, RELAX);
+    int sweeps[LIVE_PACES], finest = w->finest;
+    w->stages.count = 0, w->times.sweeps = 0;
+    for (int pace = 0; pace <= finest; pace++) {
+        sweeps[pace] = choose_sweeps(w, pace);
+        if (sweeps[pace] > w->times.sweeps) w->times.sweeps = sweeps[pace];
+    }
+    for (int unit = 0; unit < w->substeps << finest && fine; unit++) {
+        fine = add_stage(w, DRIVE, finest, unit, w->drivers.count > 0, 1);
+        for (int pace = 0; pace <= finest && fine; pace++)
+            if (unit % (1 << (finest - pace)) == 0)
+                fine = begin_substep(w, pace, unit >> (finest - pace), sweeps[pace]);
+        for (int pace = finest; pace >= 0 && fine; pace--)
+            if ((unit + 1) % (1 << (finest - pace)) == 0)
+                fine = end_substep(w, pace, unit >> (finest - pace));
     }
     return fine;
+}
+
+/* For what is solved in one go, impacts, springs and loose hinges: the sub-step is as long as at a pace. */
+static void set_length(live *w, int pace, bool back) {
+    double more = back ? 1 << pace : 1.0 / (1 << pace);
+    w->h *= more, w->joint_rate /= more;
+    w->substeps = back ? w->substeps >> pace : w->substeps << pace;
+}
+
+static void run_alone(live *w, const live_stage *s) {
+    set_length(w, s->pace, false);
+    switch (s->kind) {
+    case IMPACTS: live_springs(w), live_impacts(w, s->first, s->pace); break;
+    case HINGES: live_hinges_begin(w, false), live_hinges_solve(w, false); break;
+    case HINGES_AGAIN:
+        live_hinges_solve(w, false);
+        if (s->first) live_close_loose(w);
+        break;
+    default: live_hinges_begin(w, true), live_hinges_solve(w, true); break;
+    }
+    set_length(w, s->pace, true);
 }
 
 static void run_stage(live *w, const live_stage *s, int first, int end) {
     switch (s->kind) {
     case DRIVE: live_drive(w, first); break;
-    case IMPACTS: live_springs(w), live_impacts(w, first); break;
+    case IMPACTS:
+    case HINGES:
+    case HINGES_AGAIN:
+    case RELAX_HINGES: run_alone(w, s); break;
     case REFRESH: live_refresh(w, first, end); break;
     case SHIFT: live_shift_warmth(w); break;
-    case HINGES: live_hinges_begin(w, false), live_hinges_solve(w, false); break;
-    case HINGES_AGAIN:
-        live_hinges_solve(w, false);
-        if (first) live_close_loose(w);
-        break;
-    case RELAX_HINGES: live_hinges_begin(w, true), live_hinges_solve(w, true); break;
     case DIRECT:
         solve_islands(w);
         w->substep++;
@@ -281,16 +345,17 @@ static void run_stage(live *w, const live_stage *s, int first, int end) {
     case WARM: w->kernels.warm(w->batches + first, end - first, w->velocities); break;
     case SOLVE:
     case RELAX:
-        w->kernels.solve(w->batches + first, end - first, w->velocities, w->moved,
-                         (live_visit){1 / w->h, w->push, w->soft, s->kind == RELAX});
+        w->kernels.solve(
+            w->batches + first, end - first, w->velocities, w->moved,
+            (live_visit){1 / length_of(w, s->pace), w->push, w->soft[s->pace], s->kind == RELAX});
         break;
     case NNCG_BEGIN: live_nncg_begin(w, first, end); break;
     case NNCG_BEGIN_BODIES: live_nncg_begin_bodies(w, first, end); break;
     case NNCG_MEASURE: live_nncg_measure(w, first, end); break;
-    case NNCG_CHOOSE: live_nncg_choose(w, first); break;
+    case NNCG_CHOOSE: live_nncg_choose(w, first, first_batch(w, s->pace), first_batch(w, s->pace + 1)); break;
     case NNCG_ADVANCE: live_nncg_advance(w, first, end); break;
     case NNCG_ADVANCE_BODIES: live_nncg_advance_bodies(w, first, end); break;
-    default: body_block(w, s->kind, first, end); break;
+    default: body_block(w, s, first, end); break;
     }
 }
 

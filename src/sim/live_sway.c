@@ -1,64 +1,139 @@
-/* How many sub-steps a step is cut into.
+/* The pace of an island: at pace p it takes 2^p sub-steps for each of the world's own.
  *
  * What batches solve stands on springs of 0.14 cycles a sub-step, and on sweeps that take two or three layers
  * to hear of each other.  n layers buckle where  n^3 > 7.84 K / (m g a)  (K against turning, a the height of
- * a layer): with the world's own sub-steps 16 cubes, 12 bricks of twice their height; and the slowest sway,
- * in which layers hardly move against each other, is stopped by a sweep only to (pi / 2n)^2.  K grows with
- * the square of the sub-steps and there are more sweeps as well: with twice as many sub-steps 25 cubes and 19
- * bricks stand, with four times as many 40 and 30.
+ * a layer; live_buckle.c): with the world's own sub-steps 16 cubes, 12 bricks of twice their height; and the
+ * slowest sway, in which layers hardly move against each other, is stopped by a sweep only to (pi / 2n)^2.  K
+ * grows with the square of the sub-steps and there are more sweeps as well: at pace 1 25 cubes and 19 bricks
+ * stand, at pace 2 40 and 30.
  *
- * A structure at rest needs none of that: loads that are the usual ones hold it.  Only while a tall one
- * sways, which its loads tell, and for a second after, are steps cut finer. */
+ * So an island of many layers goes faster while it stirs, which the loads of its contacts and the speeds of
+ * its bodies tell, and until it has rested for a second; then as slowly as its springs hold it.  Its contacts
+ * keep their sag when the pace changes (live_prepare.c): springs that gave way by other lengths all at once
+ * would make it sway again. */
 #include "sim/live.h"
 
 enum { LOW_LAYERS = 13, TALL_LAYERS = 26, ROUNDS = 64 };
 #define FEW          0.02 /* of the contacts that bear something, or of the bodies: less is not the structure */
 #define HOLD_SECONDS 1.0
+#define REST         0.25 /* of the rest speed: slower springs make more of what is left of a sway */
 
-/* Contacts away from the ground: 1 for bodies that touch something immovable. */
-static int layers(const live *w) {
+/* Of the load at which springs buckle.  At rest points that bear less than usual are rigid, so that what
+ * stands bears a little more: 17 cubes (1.1) and the pyramid of base 20 (1.05) come to rest, 18 cubes (1.3)
+ * lean by 12 mm. */
+#define MOST_STIRRING 1.0
+#define MOST_RESTING  1.1
+
+/* Contacts away from what is immovable: 1 for bodies that touch it. */
+static int layers(live *w, const live_island *s) {
     int32_t *level = w->levels, none = INT32_MAX - 1;
+    const int *contacts = &w->island_contacts.data[s->first_contact];
     int most = 0;
-    for (int i = 0; i < w->bodies; i++) level[i] = w->body[i].movable ? none : 0;
+    for (int i = 0; i < s->body_count; i++) level[w->island_bodies.data[s->first_body + i]] = none;
     bool changed = true;
     /* forth and back: bodies are mostly given from the ground up, or down */
     for (int round = 0; changed && round < ROUNDS; round++) {
         changed = false;
-        for (int64_t k = 0; k < w->links.count; k++) {
-            const live_link *c = &w->links.data[round % 2 ? w->links.count - 1 - k : k];
-            if (c->count == 0 || level[c->a] == level[c->b]) continue;
-            int far = level[c->a] > level[c->b] ? c->a : c->b, near = far == c->a ? c->b : c->a;
-            if (level[far] <= level[near] + 1) continue;
-            level[far] = level[near] + 1;
+        for (int k = 0; k < s->contact_count; k++) {
+            const live_link *c = &w->links.data[contacts[round % 2 ? s->contact_count - 1 - k : k]];
+            int a = w->body[c->a].movable ? level[c->a] : 0, b = w->body[c->b].movable ? level[c->b] : 0;
+            int far = a > b ? c->a : c->b, next = (a < b ? a : b) + 1;
+            if (a == b || level[far] <= next) continue;
+            level[far] = next;
             changed = true;
         }
     }
-    for (int i = 0; i < w->bodies; i++)
-        if (level[i] < none && level[i] > most) most = level[i];
+    for (int i = 0; i < s->body_count; i++) {
+        int n = level[w->island_bodies.data[s->first_body + i]];
+        if (n < none && n > most) most = n;
+    }
     return most;
 }
 
-/* More than a few contacts bear another load than usual: bodies meet, or a run begins. */
-static bool wavers(const live *w) {
-    int64_t bearing = 0, wavering = 0;
-    for (int64_t i = 0; i < w->batch_count; i++)
-        bearing += w->batches[i].bearing, wavering += w->batches[i].wavering;
-    return (double)wavering > FEW * (double)bearing;
+/* Whether an island may have as many layers. */
+static bool may_be_tall(const live_island *s) { return s->awake && !s->direct && s->body_count > LOW_LAYERS; }
+
+/* Contacts of islands that bear another load than usual: bodies meet, or a run begins. */
+static void count_wavering(live *w) {
+    for (int64_t i = 0; i < w->batch_count; i++) {
+        const live_batch *b = &w->batches[i];
+        for (int k = 0; k < LANES && b->bearing; k++) {
+            if (!(b->bearing >> k & 1)) continue;
+            int slot = b->moves_a >> k & 1 ? b->a[k] : b->b[k];
+            live_island *s = &w->islands.data[w->rests[slot - 1].island];
+            s->bearing++, s->wavering += b->wavering >> k & 1;
+        }
+    }
 }
 
 /* More than a few bodies move.  (Loads follow a slow sway and are the usual ones all the time.) */
-static bool moves(const live *w) {
-    int movable = 0, moving = 0;
-    for (int i = 0; i < w->bodies; i++)
-        movable += w->movable[i + 1], moving += w->movable[i + 1] && w->rests[i].still == 0;
-    return moving > FEW * movable;
+static bool moves(const live *w, const live_island *s) {
+    int moving = 0;
+    for (int i = 0; i < s->body_count; i++)
+        moving += w->rests[w->island_bodies.data[s->first_body + i]].still == 0;
+    return moving > FEW * s->body_count;
 }
 
-void live_look_for_sway(live *w) {
-    int n = wavers(w) || moves(w) ? layers(w) : 0, wanted = n > TALL_LAYERS ? 4 : n > LOW_LAYERS ? 2 : 1;
-    if (wanted > 1 && wanted >= w->finer)
-        w->finer = wanted, w->finer_left = HOLD_SECONDS;
-    else
-        w->finer_left -= w->dt;
-    if (w->finer_left <= 0) w->finer = 1, w->finer_left = 0;
+/* All bodies are slow. */
+static bool rests(const live *w, const live_island *s) {
+    double limit = REST * w->model->tolerance.rest_speed, fastest = 0;
+    for (int i = 0; i < s->body_count; i++) {
+        vec3 v = w->motions[w->island_bodies.data[s->first_body + i]].velocity.linear;
+        fastest = fmax(fastest, vec3_length2(v));
+    }
+    return fastest < limit * limit;
+}
+
+/* The slowest pace, from one on, at which an island is not overloaded. */
+static int slowest(double load, double most, int pace) {
+    while (pace < LIVE_PACES - 1 && load > most * (1 << 2 * pace)) pace++;
+    return pace;
+}
+
+/* Where it stirs: faster at once, or what is left of it slower after a second. */
+static bool hurry(live *w, int64_t island, live_rest *next) {
+    const live_island *s = &w->islands.data[island];
+    int n = layers(w, s);
+    double load = n > LOW_LAYERS ? live_overload(w, island, n) : 0;
+    if (load < 0) return false;
+    int wanted = load > 0 ? slowest(load, MOST_STIRRING, n > TALL_LAYERS ? 2 : 1) : 0;
+    if (wanted < s->pace && next->hold > 0) return true;
+    next->pace = next->tall = wanted, next->hold = wanted > 0 ? HOLD_SECONDS : 0;
+    return true;
+}
+
+/* Slower where it has rested for a second; if it cannot, that is looked at again after another one. */
+static bool slow_down(live *w, int64_t island, live_rest *next) {
+    const live_island *s = &w->islands.data[island];
+    if (!rests(w, s)) next->hold = HOLD_SECONDS;
+    if (next->hold > 0) return true;
+    double load = live_overload(w, island, layers(w, s));
+    int wanted = slowest(load, MOST_RESTING, 0);
+    if (wanted < s->pace) next->pace = wanted;
+    next->hold = next->pace > 0 ? HOLD_SECONDS : 0;
+    return load >= 0;
+}
+
+static bool choose_pace(live *w, int64_t island, live_rest *next) {
+    const live_island *s = &w->islands.data[island];
+    *next = (live_rest){.pace = s->pace, .tall = s->tall, .hold = fmax(s->hold - w->dt, 0)};
+    if (s->wavering > FEW * s->bearing || moves(w, s)) return hurry(w, island, next);
+    return s->pace == 0 || slow_down(w, island, next);
+}
+
+bool live_look_for_sway(live *w) {
+    bool any = false, fine = true;
+    for (int64_t i = 0; i < w->islands.count; i++) any |= may_be_tall(&w->islands.data[i]);
+    if (any) count_wavering(w);
+    for (int64_t i = 0; i < w->islands.count && fine; i++) {
+        const live_island *s = &w->islands.data[i];
+        live_rest next = {0};
+        if (!s->awake) continue;
+        if (may_be_tall(s)) fine = choose_pace(w, i, &next);
+        for (int k = 0; k < s->body_count; k++) {
+            live_rest *r = &w->rests[w->island_bodies.data[s->first_body + k]];
+            r->pace = next.pace, r->tall = next.tall, r->hold = next.hold;
+        }
+    }
+    return fine;
 }
