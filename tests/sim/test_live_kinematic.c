@@ -2,6 +2,7 @@
  * a box on it.  By the law of friction the box has the acceleration  mu g  against its slip, and sticks
  * where the table's is smaller. */
 #include "live_trial.h"
+#include "sim/live.h"
 
 #define G         9.81
 #define AMPLITUDE 0.1
@@ -57,6 +58,21 @@ static void test_slips_on_shaken_table(void **state) {
             }
             finish(&t);
         }
+}
+
+/* The law is the same where columns that sway, on blocks of their own, make the table go at their pace. */
+static void test_slips_beside_columns(void **state) {
+    (void)state;
+    trial t;
+    put_on_table(&t, shake, 0.3, 30);
+    for (int i = 0; i < 62; i++) add(&t, abut_shape_solid(t.box), 40 + i % 2, 0, 0.5 + i / 2)->fixed = i < 2;
+    start(&t);
+    for (int k = 1; k <= 4; k++) {
+        steps(&t, 30);
+        close_to(abut_sim_motion(t.run, 1).center.x, slide(0.3, 0.5 * k), 4e-3);
+    }
+    assert_true(t.run->live->finest > 0);
+    finish(&t);
 }
 
 /* What the table carries along is where the table takes it, and does not slip. */
@@ -133,7 +149,8 @@ static void test_same_bits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slips_on_shaken_table), cmocka_unit_test(test_sticks_to_shaken_table),
-        cmocka_unit_test(test_nobody_sleeps_on_what_moves), cmocka_unit_test(test_same_bits)};
+        cmocka_unit_test(test_slips_on_shaken_table), cmocka_unit_test(test_slips_beside_columns),
+        cmocka_unit_test(test_sticks_to_shaken_table), cmocka_unit_test(test_nobody_sleeps_on_what_moves),
+        cmocka_unit_test(test_same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
