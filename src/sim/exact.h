@@ -465,6 +465,8 @@ exact_proof exact_prove(exact *x, const exact_near *n, double t0, double t1);
 /* ---- exact_gaps.c, exact_events.c: of [t0, t1], or of what is proven of it (x->proven) */
 exact_event exact_find_gap(exact *x, double t0, double t1); /* only gaps that close */
 exact_event exact_find_event(exact *x, double t0, double t1);
+double exact_find_limit(exact *x, double t0, double t1); /* when a hinge first reaches one; INFINITY: none */
+int exact_limit_reached(exact *x, int entry); /* the side of the limit that it stands at, and goes to; 0 */
 
 /* ---- exact_impact.c */
 /* ABUT_FAILED, with a message that names the body, where a velocity of the movable bodies is not finite: none
@@ -602,6 +604,7 @@ bool exact_mark_pairs(exact *x, pair_marks *out); /* in the arena; false when me
 abut_status exact_settle(exact *x, bool start, exact_event e, abut_error *error);
 /* After a time step: what touches, and impacts that are faster than rest_speed. */
 abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error);
+abut_status exact_reach_limits(exact *x, abut_error *error); /* prepares the rows as well */
 /* Overlap at the end of a step, over all points that touch, and how well its contact problem was solved. */
 void exact_audit_overlap(exact *x);
 double exact_acceleration_limit(const exact *x); /* m/s^2: a smaller acceleration of a gap is rounding */

@@ -170,23 +170,47 @@ static bool breaks(exact *x, int64_t item, double t) {
     return evaluate(x, t) && hinge_load(x, (int)item) > h->break_force;
 }
 
+int exact_limit_reached(exact *x, int entry) {
+    const hinge *h = &x->model->hinges[x->hinges[entry]].h;
+    int la = x->local_of[h->a], lb = h->b >= 0 ? x->local_of[h->b] : -1;
+    const motion *b = lb >= 0 ? &x->motions[lb] : NULL;
+    double value, rate, slack = 0.01 * x->model->tolerance.touching;
+    row r;
+    if (!h->has_limits || !hinge_coordinate(h, &x->motions[la], b, x->hinge_known[entry], &value, &rate, &r))
+        return 0;
+    slack += 2 * x->model->tolerance.event * fabs(rate);
+    if (rate < 0 && value - h->limits[0] <= slack) return -1;
+    return rate > 0 && h->limits[1] - value <= slack ? 1 : 0;
+}
+
+static void find_limits(exact *x, int entry, double t0, double t1, exact_event *best) {
+    const hinge *h = &x->model->hinges[x->hinges[entry]].h;
+    const hinge_memory *memory = &run_hinges(x->run->state)[x->hinges[entry]];
+    for (int side = 0; side < 2 && h->has_limits && !memory->broken; side++) {
+        exact_sample a, b, root;
+        int64_t item = 2 * (int64_t)entry + side;
+        if (memory->at_limit == (side ? 1 : -1)) continue;
+        if (!probe_limit(x, item, t0, &a) || !probe_limit(x, item, t1, &b)) continue;
+        if (b.g > 0) continue;
+        double stood = a.g;
+        if (stood <= 0 && !probe_flight(x, item, t0, t1, &a)) {
+            if (b.g < stood) exact_consider(best, EXACT_LIMIT, item, t0); /* it is pressed against it */
+        } else if (exact_refine(x, item, probe_limit, a, b, &root))
+            exact_consider(best, EXACT_LIMIT, item, root.t);
+    }
+}
+
+double exact_find_limit(exact *x, double t0, double t1) {
+    exact_event first = {.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
+    for (int i = 0; i < x->hinge_count; i++) find_limits(x, i, t0, t1, &first);
+    return first.time;
+}
+
 static void find_hinges(exact *x, double t0, double t1, exact_event *best) {
     for (int i = 0; i < x->hinge_count; i++) {
         const hinge *h = &x->model->hinges[x->hinges[i]].h;
-        const hinge_memory *memory = &run_hinges(x->run->state)[x->hinges[i]];
-        if (memory->broken) continue;
-        for (int side = 0; side < 2 && h->has_limits; side++) {
-            exact_sample a, b, root;
-            int64_t item = 2 * (int64_t)i + side;
-            if (memory->at_limit == (side ? 1 : -1)) continue;
-            if (!probe_limit(x, item, t0, &a) || !probe_limit(x, item, t1, &b)) continue;
-            if (b.g > 0) continue;
-            double stood = a.g;
-            if (stood <= 0 && !probe_flight(x, item, t0, t1, &a)) {
-                if (b.g < stood) exact_consider(best, EXACT_LIMIT, item, t0); /* it is pressed against it */
-            } else if (exact_refine(x, item, probe_limit, a, b, &root))
-                exact_consider(best, EXACT_LIMIT, item, root.t);
-        }
+        if (run_hinges(x->run->state)[x->hinges[i]].broken) continue;
+        find_limits(x, i, t0, t1, best);
         if (isfinite(h->break_force) && breaks(x, i, fmin(t1, best->time)))
             exact_consider(best, EXACT_BREAKS, i, exact_bisect(x, i, breaks, t0, fmin(t1, best->time)));
     }

@@ -432,14 +432,31 @@ void exact_audit_overlap(exact *x) {
     x->account->residual = fmax(x->account->residual, fmin(x->result.residual, x->result.violation / least));
 }
 
+/* Limits at which a time step ended, or begins: they hold from now on. */
+abut_status exact_reach_limits(exact *x, abut_error *error) {
+    double powers[2];
+    abut_status status = exact_prepare(x, x->time, powers, error); /* its velocities are others by now */
+    bool any = false;
+    for (int i = 0; i < x->hinge_count && status == ABUT_OK; i++) {
+        hinge_memory *memory = &run_hinges(x->run->state)[x->hinges[i]];
+        int side = memory->broken ? 0 : exact_limit_reached(x, i);
+        if (side == 0 || side == memory->at_limit) continue;
+        memory->at_limit = side, any = true;
+        status = emit_hinge(x, ABUT_EVENT_LIMIT, i, error);
+    }
+    return status == ABUT_OK && any ? exact_prepare(x, x->time, powers, error) : status;
+}
+
 abut_status exact_settle_step(exact *x, const pair_marks *before, abut_error *error) {
     arena_mark mark = arena_save(x->arena);
     exact_measure_speed(x);
     abut_status status = exact_tell_made(x, x->time, error);
+    if (status == ABUT_OK) status = exact_reach_limits(x, error);
     if (status == ABUT_OK) status = exact_update_touches(x, false, 0, error);
     if (status == ABUT_OK && exact_approach(x) > x->model->tolerance.rest_speed)
         status = exact_impacts(x, error);
     if (status == ABUT_FAILED) status = ABUT_OK; /* the next step has it, without restitution */
+    if (status == ABUT_OK) leave_limits(x);
     if (status == ABUT_OK) status = drop(x, FLIES, error);
     if (status == ABUT_OK) status = emit_differences(x, before, true, error);
     arena_restore(x->arena, mark);

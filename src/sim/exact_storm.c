@@ -209,10 +209,10 @@ static abut_status shorten_until_clear(exact *x, double h, const before_step *b,
 
 /* One step from the placed state. */
 abut_status exact_time_step(exact *x, bool *rests, abut_error *error) {
-    double start = x->time, powers[2];
+    double start = x->time;
     abut_status status = exact_drop_degenerate(x, error);
     if (status == ABUT_OK)
-        status = exact_prepare(x, start, powers, error); /* its length depends on the forces */
+        status = exact_reach_limits(x, error); /* and forces, on which its length depends */
     if (status != ABUT_OK) return status;
     double h = fmin(step_of(x), x->end - start);
     if (x->end - start < 1.5 * h) h = x->end - start;

@@ -291,6 +291,12 @@ static abut_status try_path(exact *x, double start, double h, const exact_impuls
         *e = exact_find_gap(x, start, *reached);
         *reached = x->proven;
     }
+    /* a limit that is reached ends the step: from there on it holds (exact_settle_step) */
+    double limited = exact_find_limit(x, start, fmin(*reached, e->time));
+    if (limited > start && limited < fmin(*reached, e->time)) {
+        *reached = limited;
+        *e = (exact_event){.kind = EXACT_NOTHING, .item = -1, .time = INFINITY};
+    }
     return exact_place(x, start, x->y, error);
 }
 

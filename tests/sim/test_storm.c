@@ -51,6 +51,30 @@ static void blocks_land_and_rest(void **state) {
     finish(&t);
 }
 
+/* A slider thrown against its upper limit stops there, x = v t - g t^2 / 2 = 0.3, falls back, and stays at
+ * the lower one.  Its velocity is right, its place ahead by g h / 2 a second, so the limits come that much
+ * early or late. */
+static void limits_hold_and_let_go(void **state) {
+    (void)state;
+    const double v = 4, g = 10, up = (v - sqrt(v * v - 2 * g * 0.3)) / g, down = up + sqrt(2 * 0.5 / g);
+    const double h = 1e-3 * sqrt(0.1 * sqrt(3) / g), late = 4 * h;
+    trial t;
+    start(&t, "world { gravity = {-10, 0, 0}, frame = 1/50 }\n"
+              "body { name = 'a', shape = solid.box {0.1, 0.1, 0.1}, velocity = {4, 0, 0} }\n"
+              "hinge.slider { 'a', at = {0, 0, 0}, axis = {1, 0, 0}, limits = {-0.2, 0.3} }");
+    step_in_time(&t);
+    advance(&t, 0.2);
+    double fallen = g / 2 * (0.2 - up) * (0.2 - up);
+    close_to(abut_sim_motion(t.sim, 0).center.x, 0.3 - fallen, g * 0.2 * late);
+    advance(&t, 0.6);
+    close_to(abut_sim_motion(t.sim, 0).center.x, -0.2, 1e-7);
+    const abut_event *first = nth(&t, ABUT_EVENT_LIMIT, 0), *second = nth(&t, ABUT_EVENT_LIMIT, 1);
+    assert_true(first && second && !nth(&t, ABUT_EVENT_LIMIT, 2));
+    close_to(first->time, up, late);
+    close_to(second->time, down, late);
+    finish(&t);
+}
+
 /* A bouncing ball keeps its restitution: after falling H it rises to e^2 H.  A step too much of gravity on
  * the way is a relative error of h / t. */
 static void a_ball_bounces(void **state) {
@@ -427,6 +451,7 @@ int main(void) {
                                        cmocka_unit_test(a_block_slides_or_stays),
                                        cmocka_unit_test(blocks_land_and_rest),
                                        cmocka_unit_test(a_ball_bounces),
+                                       cmocka_unit_test(limits_hold_and_let_go),
                                        cmocka_unit_test(a_small_budget_is_no_error),
                                        cmocka_unit_test(flight_keeps_what_it_has),
                                        cmocka_unit_test(energy_never_rises),
