@@ -36,13 +36,28 @@ static void *in_large_pages(void *block, size_t bytes) {
     return block;
 }
 
+/* At the beginning of a cache line: records of whole lines touch no more of them than they are long. */
+static void *allocate_large(size_t bytes) {
+    size_t padded = (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+    return padded < bytes ? NULL : in_large_pages(aligned_alloc(CACHE_LINE, padded), bytes);
+}
+
+/* realloc keeps no alignment. */
+static void *resize_large(void *block, size_t old_bytes, size_t bytes) {
+    void *moved = allocate_large(bytes);
+    if (!moved) return NULL;
+    memcpy(moved, block, old_bytes < bytes ? old_bytes : bytes);
+    free(block);
+    return moved;
+}
+
 void *mem_alloc(const abut_context *context, size_t count, size_t size) {
     size_t bytes;
     if (!multiply(count, size, &bytes)) return NULL;
     if (bytes == 0) bytes = 1;
     if (context && context->allocator.allocate)
         return context->allocator.allocate(context->allocator.user, bytes);
-    return in_large_pages(malloc(bytes), bytes);
+    return bytes >= MEM_LARGE ? allocate_large(bytes) : malloc(bytes);
 }
 
 void *mem_calloc(const abut_context *context, size_t count, size_t size) {
@@ -60,7 +75,8 @@ void *mem_resize(const abut_context *context, void *block, size_t old_count, siz
     size_t old_bytes = old_count * size > 0 ? old_count * size : 1;
     if (context && context->allocator.resize)
         return context->allocator.resize(context->allocator.user, block, old_bytes, bytes);
-    if (!(context && context->allocator.allocate)) return in_large_pages(realloc(block, bytes), bytes);
+    if (!(context && context->allocator.allocate))
+        return bytes >= MEM_LARGE ? resize_large(block, old_bytes, bytes) : realloc(block, bytes);
     void *moved = context->allocator.allocate(context->allocator.user, bytes);
     if (!moved) return NULL;
     memcpy(moved, block, old_bytes < bytes ? old_bytes : bytes);
