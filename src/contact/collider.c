@@ -185,15 +185,19 @@ box collider_bounds(const collider *c, pose p) {
     return (box){vec3_sub(center, e), vec3_add(center, e)};
 }
 
-void collider_prefetch(const collider *c, int stage) {
-    if (stage == 0) {
+void collider_prefetch(const collider *c, collider_stage stage) {
+    const abut_hull *h = c->hull;
+    if (stage == COLLIDER_ITSELF) {
         __builtin_prefetch(c);
-        return;
+    } else if (h && stage == COLLIDER_HULL) {
+        prefetch_lines(h, sizeof *h);
+    } else if (h && h->vertex_count <= MOST_VERTICES) {
+        const char *all = (const char *)h;
+        if (stage == COLLIDER_VERTICES) prefetch_lines(all + h->x, (size_t)h->padded * 3 * sizeof(double));
+        /* into the second level: it is more than the first one has room for */
+        for (size_t i = sizeof *h; stage == COLLIDER_ALL && i < h->bytes; i += LINE)
+            __builtin_prefetch(all + i, 0, 1);
     }
-    if (!c->hull || (stage == 2 && c->hull->vertex_count > MOST_VERTICES)) return;
-    const char *from = (const char *)c->hull, *end = from + sizeof *c->hull;
-    if (stage == 2) from += c->hull->x, end = from + (size_t)c->hull->padded * 3 * sizeof(double);
-    for (; from < end; from += LINE) __builtin_prefetch(from);
 }
 
 double collider_radius(const collider *c, vec3 center) {

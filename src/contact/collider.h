@@ -40,10 +40,16 @@ void collider_block_free(const abut_context *context, collider_block *b);
 bool collider_is_bounded(const collider *c);
 /* A box around the shape at a pose; infinite for an unbounded one. */
 box collider_bounds(const collider *c, pose p);
-/* Asks the memory for what collider_bounds is going to read: first (stage 0) the collider, some bodies later
- * (1) its hull, then (2) the vertices.  Heaps of thousands of different hulls do not fit into a cache. */
-enum { COLLIDER_STAGES = 3 };
-void collider_prefetch(const collider *c, int stage);
+/* Asks the memory for what collider_bounds is going to read: first the collider, some bodies later its hull,
+ * then the vertices; or, for collider_collide, all of a small hull.  Heaps of thousands of different hulls do
+ * not fit into a cache. */
+typedef enum collider_stage {
+    COLLIDER_ITSELF,
+    COLLIDER_HULL,
+    COLLIDER_VERTICES,
+    COLLIDER_ALL
+} collider_stage;
+void collider_prefetch(const collider *c, collider_stage stage);
 /* Radius of the ball about `center` (shape axes) that holds the shape; infinity for an unbounded one. */
 double collider_radius(const collider *c, vec3 center);
 /* Radius of a ball that fits inside, or about: a body that moves less in a step cannot jump through another.

@@ -5,7 +5,7 @@
 #define CYCLES   0.14 /* of the springs of contacts, a sub-step */
 #define PI       3.14159265358979323846
 
-enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 7 };
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 8 };
 
 abut_live_options abut_default_live_options(void) {
     return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 1e-4};
@@ -55,6 +55,7 @@ static bool allocate_slots(live *w) {
     w->shape_of = arena_alloc(m, n, sizeof *w->shape_of);
     w->material_of = arena_alloc(m, n, sizeof *w->material_of);
     w->faceted = arena_alloc(m, n, sizeof *w->faceted);
+    w->alone = arena_alloc(m, n, sizeof *w->alone);
     w->radii = arena_alloc(m, n, sizeof *w->radii);
     w->masses = arena_alloc(m, n, sizeof *w->masses);
     w->drifts = arena_alloc(m, n, sizeof *w->drifts);
@@ -91,7 +92,7 @@ static bool allocate_slots(live *w) {
     w->hinge_side = arena_alloc(m, h + 1, sizeof *w->hinge_side);
     w->hinge_hold = arena_alloc(m, h + 1, sizeof *w->hinge_hold);
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
-                w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
+                w->alone && w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->wanders && w->movable && w->turns && w->flies && w->sprung &&
                 w->hinged && w->pace && w->tall && w->struck && w->bounces && w->leaves && w->boxes &&
                 w->roams && w->renewed && w->seeks && w->put_back && w->seeks_again && w->stops && w->rests &&
@@ -175,6 +176,10 @@ abut_status live_create(abut_sim *run, abut_error *error) {
     return live_shapes_create(w, error);
 }
 
+static void free_pairs(const abut_context *c, live_pairs *p) {
+    array_free(c, &p->list), array_free(c, &p->slots), array_free(c, &p->contacts);
+}
+
 void live_free(live *w) {
     if (!w) return;
     const abut_context *c = w->context;
@@ -187,11 +192,12 @@ void live_free(live *w) {
     if (w->batch_block) mem_free(c, w->batch_block, live_batch_bytes(w->batch_capacity), 1);
     array_free(c, &w->contacts), array_free(c, &w->next), array_free(c, &w->fresh);
     array_free(c, &w->links), array_free(c, &w->next_links), array_free(c, &w->pushed);
-    array_free(c, &w->near), array_free(c, &w->pairs), array_free(c, &w->around);
+    array_free(c, &w->near), array_free(c, &w->around);
+    free_pairs(c, &w->pairs), free_pairs(c, &w->known);
     array_free(c, &w->meets);
     array_free(c, &w->sorting), array_free(c, &w->buckets), array_free(c, &w->unbounded);
-    array_free(c, &w->old_of), array_free(c, &w->place_of), array_free(c, &w->first_of);
-    array_free(c, &w->seen), array_free(c, &w->next_seen);
+    array_free(c, &w->old_of), array_free(c, &w->new_of), array_free(c, &w->place_of);
+    array_free(c, &w->seen), array_free(c, &w->free_slots);
     array_free(c, &w->islands), array_free(c, &w->island_bodies), array_free(c, &w->island_contacts);
     array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->listed);
     array_free(c, &w->stages), array_free(c, &w->drivers), array_free(c, &w->drives);
@@ -384,9 +390,17 @@ typedef struct live_header {
     double h, waits;
 } live_header;
 
+/* A pair and what was seen of it: in the order of the pairs, so that slots are told by nothing. */
+typedef struct live_known {
+    live_pair pair;
+    int32_t contacts, pad;
+    live_seen seen;
+} live_known;
+
 size_t live_snapshot_size(const live *w) {
     return sizeof(live_header) + (size_t)w->bodies * sizeof(live_rest) +
-           (size_t)w->seen.count * sizeof(live_seen) + (size_t)w->contacts.count * sizeof(live_contact);
+           (size_t)w->known.list.count * sizeof(live_known) +
+           (size_t)w->contacts.count * sizeof(live_contact);
 }
 
 static char *put(char *at, const void *from, size_t bytes) {
@@ -395,10 +409,14 @@ static char *put(char *at, const void *from, size_t bytes) {
 }
 
 void live_snapshot(const live *w, void *block) {
-    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies, w->seen.count, w->contacts.count, w->h, w->waits};
+    const live_pairs *p = &w->known;
+    live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies, p->list.count, w->contacts.count, w->h, w->waits};
     char *at = put(block, &h, sizeof h);
     at = put(at, w->rests, (size_t)w->bodies * sizeof *w->rests);
-    at = put(at, w->seen.data, (size_t)w->seen.count * sizeof *w->seen.data);
+    for (int64_t i = 0; i < p->list.count; i++) {
+        live_known known = {p->list.data[i], p->contacts.data[i], 0, w->seen.data[p->slots.data[i]]};
+        at = put(at, &known, sizeof known);
+    }
     for (int64_t i = 0; i < w->contacts.count; i++, at += sizeof(live_contact)) {
         const live_contact *c = &w->contacts.data[i];
         size_t used = live_contact_bytes(c->count);
@@ -414,10 +432,11 @@ static bool is_sane(const live *w) {
             !isfinite(r->hold))
             return false;
     }
-    for (int64_t i = 0; i < w->seen.count; i++) {
-        const live_seen *s = &w->seen.data[i];
-        if (s->a < 0 || s->a >= s->b || s->b >= w->bodies || s->contacts < 0) return false;
-        total += s->contacts;
+    for (int64_t i = 0; i < w->known.list.count; i++) {
+        live_pair p = w->known.list.data[i];
+        int contacts = w->known.contacts.data[i];
+        if (p.a < 0 || p.a >= p.b || p.b >= w->bodies || contacts < 0) return false;
+        total += contacts;
     }
     for (int64_t i = 0; i < w->contacts.count; i++) {
         const live_contact *c = &w->contacts.data[i];
@@ -441,20 +460,29 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies && h.h > 0 &&
                 isfinite(h.h) && h.waits >= 0 && h.waits < length && h.contacts >= 0 && h.seen >= 0 &&
                 h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
-                h.seen <= (int64_t)(size / sizeof(live_seen)) &&
-                size == sizeof h + rests + (size_t)h.seen * sizeof(live_seen) +
+                h.seen <= (int64_t)(size / sizeof(live_known)) &&
+                size == sizeof h + rests + (size_t)h.seen * sizeof(live_known) +
                             (size_t)h.contacts * sizeof(live_contact);
     if (!fits) return fail(error, ABUT_INVALID, "the snapshot has the wrong size; it is damaged");
     if (!array_reserve(w->context, &w->contacts, h.contacts + 1) ||
         !array_reserve(w->context, &w->links, h.contacts + 1) ||
-        !array_reserve(w->context, &w->seen, h.seen + 1))
+        !array_reserve(w->context, &w->seen, h.seen + 1) ||
+        !array_reserve(w->context, &w->known.list, h.seen + 1) ||
+        !array_reserve(w->context, &w->known.slots, h.seen + 1) ||
+        !array_reserve(w->context, &w->known.contacts, h.seen + 1))
         return fail_memory(error);
-    w->contacts.count = w->links.count = h.contacts, w->seen.count = h.seen;
+    w->contacts.count = w->links.count = h.contacts;
+    w->seen.count = w->known.list.count = h.seen, w->free_slots.count = 0;
     const char *at = get((const char *)block + sizeof h, w->rests, rests);
-    at = get(at, w->seen.data, (size_t)h.seen * sizeof(live_seen));
+    for (int64_t i = 0; i < h.seen; i++) {
+        live_known known;
+        at = get(at, &known, sizeof known);
+        w->known.list.data[i] = known.pair, w->known.slots.data[i] = (int)i;
+        w->known.contacts.data[i] = known.contacts, w->seen.data[i] = known.seen;
+    }
     get(at, w->contacts.data, (size_t)h.contacts * sizeof(live_contact));
     if (!is_sane(w)) {
-        w->contacts.count = w->links.count = w->seen.count = 0;
+        w->contacts.count = w->links.count = w->seen.count = w->known.list.count = 0;
         return fail(error, ABUT_INVALID,
                     "the snapshot names bodies or paces that do not exist; it is damaged");
     }

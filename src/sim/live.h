@@ -91,18 +91,31 @@ typedef struct live_contact {
     live_point points[MANIFOLD_POINTS]; /* those from `count` on mean nothing */
 } live_contact;
 
-/* A pair that may touch: where it was when it was last looked at, and what that showed. */
+/* A pair that may touch: where it was when it was last looked at, and what that showed.  Two groups of 64
+ * bytes, of which a pair that hardly moved needs the first. */
 typedef struct live_seen {
-    int32_t a, b;
-    int32_t contacts; /* how many it has */
-    int32_t known;    /* 0: never looked at */
-    vec3 position;    /* of a's centre from b's, axes of b */
-    quat rotation;    /* of a against b */
-    double apart;     /* without contacts: the gap is at least that */
+    vec3 position; /* of a's centre from b's, axes of b */
+    quat rotation; /* of a against b */
+    double apart;  /* without contacts: the gap is at least that */
     abut_convex_cache cache;
-    int32_t pad;
+    uint64_t pad;
 } live_seen;
+_Static_assert(sizeof(live_seen) == 128, "two cache lines");
 typedef ARRAY(live_seen) live_seen_array;
+
+typedef struct live_pair {
+    int32_t a, b;
+} live_pair;
+typedef ARRAY(live_pair) live_pair_array;
+
+/* All pairs of a step, sorted.  What stages that go through all of them ask of each lies close together, and
+ * what was seen of a pair stays in its slot as long as there is the pair. */
+enum { LIVE_UNSEEN = -1 };
+typedef struct live_pairs {
+    live_pair_array list;
+    int_array slots;    /* of each: in w->seen */
+    int_array contacts; /* how many it has; LIVE_UNSEEN: it was never looked at */
+} live_pairs;
 
 typedef ARRAY(live_contact) live_contact_array;
 
@@ -137,8 +150,8 @@ typedef struct live_body {
     double core; /* of the collider: see collider_core */
     int32_t group;
     bool movable, kinematic, spherical;
-    bool bounded, alone; /* has a bounded shape; gives one manifold with any other that does */
-    bool light;          /* is looked at again within a step */
+    bool bounded; /* has a bounded shape */
+    bool light;   /* is looked at again within a step */
 } live_body;
 
 /* What a body's motion at the start of a step makes of it by the end: the way of its centre, with the forces
@@ -212,12 +225,6 @@ typedef struct live_batch {
     lanes coupling[LIVE_COUPLINGS];         /* normal velocity of point i by an impulse at j <= i */
     live_lane_point point[MANIFOLD_POINTS]; /* those from `points` on mean nothing */
 } live_batch;
-
-typedef struct live_pair {
-    int32_t a, b;
-} live_pair;
-
-typedef ARRAY(live_pair) live_pair_array;
 
 typedef struct live_island {
     int32_t first_body, body_count;       /* in island_bodies */
@@ -312,8 +319,9 @@ struct live_work {
     live_kernels kernels;
 
     /* state */
-    live_seen_array seen;        /* of all pairs of the last step, sorted */
-    live_contact_array contacts; /* of all pairs, in the same order */
+    live_pairs known;            /* of the last step */
+    live_seen_array seen;        /* by slot: the order of slots means nothing */
+    live_contact_array contacts; /* of all pairs, in the order of the pairs */
     live_rest *rests;
 
     /* scales */
@@ -337,6 +345,7 @@ struct live_work {
     collider_block collider_block;   /* where they lie */
     int32_t *shape_of, *material_of; /* by body */
     uint8_t *faceted;                /* by body: its contacts can be used again while it hardly moves */
+    uint8_t *alone;                  /* by body: gives one manifold with any other that does */
     double *radii;                   /* of the ball about the centre of mass */
     map64 apart;                     /* pairs that hinges keep from colliding */
     void *slot_block;
@@ -365,9 +374,9 @@ struct live_work {
     bvh tree;
     int32_t *leaves;
     box *boxes;
-    live_pair_array near;  /* pairs of fat boxes */
-    ARRAY(uint8_t) meets;  /* of each: whether the boxes of this step meet */
-    live_pair_array pairs; /* of this step, sorted */
+    live_pair_array near; /* pairs of fat boxes */
+    ARRAY(uint8_t) meets; /* of each: whether the boxes of this step meet */
+    live_pairs pairs;     /* of this step, until the narrow phase has done with them */
     live_pair_array sorting;
     int_array buckets;
     int_array unbounded;
@@ -383,12 +392,12 @@ struct live_work {
     motion *starts; /* where the bodies were at the start of the step */
 
     /* narrow */
-    live_seen_array next_seen;
+    int_array free_slots;              /* of w->seen */
     live_contact_array next;           /* afterwards: those of the last step */
     live_link_array links, next_links; /* of the contacts in both lists */
     ARRAY(vec3) pushed;                /* by contact: its impulses of all sub-steps of the step, N s */
-    int_array old_of;                  /* of each pair: what was seen of it, or -1 */
-    int_array first_of;                /* and the first of its old contacts */
+    int_array old_of;                  /* of each pair: the first of its old contacts, */
+    int_array new_of;                  /* and of its new ones */
     int_array place_of;                /* of each pair: its first place in `fresh` */
     live_contact_array fresh;
 
@@ -507,7 +516,8 @@ bool live_sleep(live *w);
 bool live_find_bouncing(live *w);
 bool live_color(live *w);
 void live_prepare(live *w);
-void live_prepare_batch(live *w, live_batch *batch);
+/* `number`: of the batch, so that what the next ones need is asked for; batch_count: it stands alone. */
+void live_prepare_batch(live *w, live_batch *batch, int64_t number);
 live_lane_point live_no_point(void);
 /* The impulse of a sub-step, the first of the step or a further one, or of all of them; the sum of the
  * inverse masses of both bodies. */

@@ -34,11 +34,11 @@ static double overlap_now(const live *w) {
     manifold found[COLLIDER_ROOM];
     manifold_config config = manifold_default_config();
     double deepest = 0;
-    for (int64_t i = 0; i < w->seen.count; i++) {
-        const live_seen *s = &w->seen.data[i];
-        if (s->contacts == 0) continue;
-        int n = collider_collide(w->colliders[w->shape_of[s->a]], live_pose(w, s->a),
-                                 w->colliders[w->shape_of[s->b]], live_pose(w, s->b), &config, NULL, 0, found,
+    for (int64_t i = 0; i < w->known.list.count; i++) {
+        live_pair p = w->known.list.data[i];
+        if (w->known.contacts.data[i] == 0) continue;
+        int n = collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a),
+                                 w->colliders[w->shape_of[p.b]], live_pose(w, p.b), &config, NULL, 0, found,
                                  COLLIDER_ROOM);
         for (int k = 0; k < n; k++)
             for (int j = 0; j < found[k].count; j++) deepest = fmax(deepest, -found[k].points[j].gap);

@@ -6,7 +6,7 @@
  * alone, not on how the tree came about, and a restored run has the same one. */
 #include "sim/live.h"
 
-enum { NEAR_BLOCK = 256 };
+enum { NEAR_BLOCK = 256, AHEAD = 6 };
 
 /* ---- shapes */
 
@@ -44,7 +44,7 @@ abut_status live_shapes_create(live *w, abut_error *error) {
         w->faceted[i] = kind == ABUT_SHAPE_SOLID || kind == ABUT_SHAPE_HALFSPACE;
         w->radii[i] = collider_radius(c, b->center);
         w->body[i].bounded = collider_is_bounded(c), w->body[i].core = collider_core(c);
-        w->body[i].alone = collider_room(c, c) == 1, w->body[i].light = collider_is_light(c);
+        w->alone[i] = collider_room(c, c) == 1, w->body[i].light = collider_is_light(c);
         if (!collider_is_bounded(c) && !array_push(w->context, &w->unbounded, i)) return fail_memory(error);
     }
     for (int i = 0; i < w->model->hinge_count; i++) {
@@ -109,9 +109,8 @@ static box swept_box(const live *w, int body) {
 
 /* Fetches what the boxes of the next bodies ask for, some bodies ahead for each stage. */
 static void prefetch_shapes(const live *w, int body) {
-    enum { AHEAD = 6 };
-    for (int stage = 0; stage < COLLIDER_STAGES; stage++) {
-        int i = body + (COLLIDER_STAGES - stage) * AHEAD;
+    for (int stage = COLLIDER_ITSELF; stage <= COLLIDER_VERTICES; stage++) {
+        int i = body + (COLLIDER_VERTICES + 1 - stage) * AHEAD;
         if (i < w->bodies && w->shape_of[i] >= 0) collider_prefetch(w->colliders[w->shape_of[i]], stage);
     }
 }
@@ -194,7 +193,7 @@ static bool add_unbounded(live *w) {
             if (i == u || w->leaves[i] == BVH_NONE || !w->body[i].movable) continue;
             live_pair p = {i < u ? i : u, i < u ? u : i};
             if (!reaches(w, &a, &w->boxes[i]) || !live_may_touch(w, p.a, p.b)) continue;
-            if (!array_push(w->context, &w->pairs, p)) return false;
+            if (!array_push(w->context, &w->pairs.list, p)) return false;
         }
     }
     return true;
@@ -211,18 +210,20 @@ static void pass(live *w, const live_pair *from, live_pair *to, int64_t n, bool 
 }
 
 static bool sort_pairs(live *w) {
-    int64_t n = w->pairs.count;
+    int64_t n = w->pairs.list.count;
     if (!array_reserve(w->context, &w->sorting, n) || !array_reserve(w->context, &w->buckets, w->bodies + 2))
         return false;
-    pass(w, w->pairs.data, w->sorting.data, n, false);
-    pass(w, w->sorting.data, w->pairs.data, n, true);
+    pass(w, w->pairs.list.data, w->sorting.data, n, false);
+    pass(w, w->sorting.data, w->pairs.list.data, n, true);
     return true;
 }
 
 static void test_near(live *w, const live_stage *s, int first, int end) {
     (void)s;
     for (int i = first; i < end; i++) {
-        live_pair p = w->near.data[i];
+        live_pair p = w->near.data[i], next = w->near.data[i + AHEAD < end ? i + AHEAD : i];
+        prefetch_lines(&w->boxes[next.a], sizeof *w->boxes),
+            prefetch_lines(&w->boxes[next.b], sizeof *w->boxes);
         w->meets.data[i] = box_overlap(w->boxes[p.a], w->boxes[p.b]);
     }
 }
@@ -230,11 +231,12 @@ static void test_near(live *w, const live_stage *s, int first, int end) {
 bool live_broad(live *w) {
     if (!update_tree(w) || !live_update_near(w)) return false;
     int64_t n = w->near.count, count = 0;
-    if (!array_reserve(w->context, &w->meets, n) || !array_reserve(w->context, &w->pairs, n)) return false;
+    if (!array_reserve(w->context, &w->meets, n) || !array_reserve(w->context, &w->pairs.list, n))
+        return false;
     live_share(w, LIVE_BROAD, n, NEAR_BLOCK, test_near);
-    for (int64_t i = 0; i < n; i++) w->pairs.data[count] = w->near.data[i], count += w->meets.data[i];
-    w->pairs.count = count;
+    for (int64_t i = 0; i < n; i++) w->pairs.list.data[count] = w->near.data[i], count += w->meets.data[i];
+    w->pairs.list.count = count;
     if (!add_unbounded(w) || !sort_pairs(w)) return false;
-    w->times.pairs = (int)w->pairs.count;
+    w->times.pairs = (int)w->pairs.list.count;
     return true;
 }

@@ -126,7 +126,8 @@ static void mark_contacts(live *w, const live_stage *s, int first, int end) {
     for (int i = first; i < end; i++) {
         live_contact *c = &w->contacts.data[i];
         int ahead = i + AHEAD < end ? i + AHEAD : i;
-        __builtin_prefetch(&w->motions[w->links.data[ahead].b]);
+        prefetch_lines(&w->motions[w->links.data[ahead].b], sizeof *w->motions);
+        prefetch_lines(&w->contacts.data[ahead], live_contact_bytes(1));
         int flags = slips(w, c) ? c->flags | LIVE_TOLD_SLIP : c->flags & ~LIVE_TOLD_SLIP;
         if (flags != c->flags) c->flags = flags;
         w->links.data[i].mark = live_mark_of(w, c);

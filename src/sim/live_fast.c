@@ -93,7 +93,7 @@ static bool went_far(const live *w, int a, int b) {
     const live_velocity *x = &w->moved[a + 1], *y = &w->moved[b + 1];
     double radius = fmin(w->radii[a], w->radii[b]);
     double way = vec3_length(live_vec3(x->v - y->v)) + vec3_length(live_vec3(x->w - y->w)) * radius;
-    return way > (w->body[a].alone && w->body[b].alone ? 0.25 * w->size : w->reach);
+    return way > (w->alone[a] && w->alone[b] ? 0.25 * w->size : w->reach);
 }
 
 static double way_of(const live *w, int body) { return vec3_length(live_vec3(w->moved[body + 1].v)); }

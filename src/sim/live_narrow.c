@@ -12,29 +12,53 @@ enum { NARROW_BLOCK = 32, AHEAD = 8, KEPT = -1, BEARING_ROOM = COLLIDER_ROOM * M
 
 /* ---- what was seen of the pairs before: both lists are sorted */
 
-static int compare(const live_seen *s, live_pair p) { return s->a != p.a ? s->a - p.a : s->b - p.b; }
+static int compare(live_pair p, live_pair q) { return p.a != q.a ? p.a - q.a : p.b - q.b; }
 
 static bool reserve(live *w, int64_t n) {
-    return array_reserve(w->context, &w->old_of, n + 1) && array_reserve(w->context, &w->first_of, n + 1) &&
-           array_reserve(w->context, &w->place_of, n + 1) && array_reserve(w->context, &w->next_seen, n + 1);
+    const abut_context *c = w->context;
+    return array_reserve(c, &w->pairs.slots, n + 1) && array_reserve(c, &w->pairs.contacts, n + 1) &&
+           array_reserve(c, &w->old_of, n + 1) && array_reserve(c, &w->new_of, n + 1) &&
+           array_reserve(c, &w->place_of, n + 1) && array_reserve(c, &w->seen, n + 1) &&
+           array_reserve(c, &w->free_slots, w->seen.count);
 }
 
 static int room_of(const live *w, live_pair p) {
-    if (w->body[p.a].alone && w->body[p.b].alone) return 1;
+    if (w->alone[p.a] && w->alone[p.b]) return 1;
     return collider_room(w->colliders[w->shape_of[p.a]], w->colliders[w->shape_of[p.b]]);
 }
 
+/* Old pairs that are no more give their slots back, */
+static void match_old(live *w) {
+    const live_pairs *old = &w->known;
+    live_pairs *now = &w->pairs;
+    int64_t k = 0, first = 0;
+    for (int64_t i = 0; i <= now->list.count; i++) {
+        bool end = i == now->list.count;
+        for (; k < old->list.count && (end || compare(old->list.data[k], now->list.data[i]) < 0); k++) {
+            w->free_slots.data[w->free_slots.count++] = old->slots.data[k];
+            first += old->contacts.data[k];
+        }
+        if (end) break;
+        bool known = k < old->list.count && compare(old->list.data[k], now->list.data[i]) == 0;
+        now->slots.data[i] = known ? old->slots.data[k] : -1;
+        now->contacts.data[i] = known ? old->contacts.data[k] : LIVE_UNSEEN;
+        w->old_of.data[i] = (int)first;
+        if (known) first += old->contacts.data[k++];
+    }
+}
+
+/* new ones take them.  There are as many slots as there ever were pairs at once. */
 static bool match_pairs(live *w) {
-    int64_t n = w->pairs.count, k = 0, places = 0, first = 0;
+    int64_t n = w->pairs.list.count, places = 0;
     if (!reserve(w, n)) return false;
+    match_old(w);
     for (int64_t i = 0; i < n; i++) {
-        live_pair p = w->pairs.data[i];
-        for (; k < w->seen.count && compare(&w->seen.data[k], p) < 0; k++) first += w->seen.data[k].contacts;
-        bool old = k < w->seen.count && compare(&w->seen.data[k], p) == 0;
-        w->old_of.data[i] = old ? (int)k : -1;
-        w->first_of.data[i] = (int)first;
+        int *slot = &w->pairs.slots.data[i];
+        if (*slot < 0)
+            *slot =
+                w->free_slots.count > 0 ? w->free_slots.data[--w->free_slots.count] : (int)w->seen.count++;
         w->place_of.data[i] = (int)places;
-        places += room_of(w, p);
+        places += room_of(w, w->pairs.list.data[i]);
     }
     return array_reserve(w->context, &w->fresh, places);
 }
@@ -42,14 +66,14 @@ static bool match_pairs(live *w) {
 /* ---- using points again */
 
 /* A bound on how far any point of one body has moved as the other sees it: by its centre, and by turning. */
-static double moved_since(const live *w, const live_seen *s) {
-    const motion *a = &w->motions[s->a], *b = &w->motions[s->b];
+static double moved_since(const live *w, live_pair pair, const live_seen *s) {
+    const motion *a = &w->motions[pair.a], *b = &w->motions[pair.b];
     quat q = quat_mul(quat_conj(b->rotation), a->rotation), r = s->rotation;
     vec3 p = quat_unrotate(b->rotation, vec3_sub(a->center, b->center)), d = vec3_sub(p, s->position);
-    double radius = w->radii[s->a];
+    double radius = w->radii[pair.a];
     if (!isfinite(radius)) { /* a is unbounded: b as a sees it */
         d = vec3_sub(quat_unrotate(q, p), quat_unrotate(r, s->position));
-        radius = w->radii[s->b];
+        radius = w->radii[pair.b];
     }
     /* |q - r| = 2 sin(angle / 4) for the angle between the two; the chord is at most twice that */
     double dq = (q.w - r.w) * (q.w - r.w) + (q.x - r.x) * (q.x - r.x) + (q.y - r.y) * (q.y - r.y) +
@@ -194,9 +218,10 @@ static int list_bearing(const live_contact *old, int count, uint64_t ids[BEARING
     return n;
 }
 
-/* Looks a little farther than it must, so that a pair that is apart need not be looked at again soon. */
-static void collide(live *w, live_pair p, const live_contact *old, int count, live_seen *seen,
-                    live_contact *out, int room) {
+/* Looks a little farther than it must, so that a pair that is apart need not be looked at again soon. Returns
+ * how many contacts there are. */
+static int collide(live *w, live_pair p, const live_contact *old, int count, live_seen *seen,
+                   live_contact *out, int room) {
     manifold found[COLLIDER_ROOM];
     uint64_t bearing[BEARING_ROOM];
     manifold_config config = manifold_default_config();
@@ -204,23 +229,24 @@ static void collide(live *w, live_pair p, const live_contact *old, int count, li
     /* solids with dents show more of their features the farther one looks */
     double reach = reach_of(w, p), farther = (room > 1 ? 0.01 : 0.05) * w->size, least = INFINITY;
     config.reach = reach + farther, config.near = near_of(w, p);
-    int n = collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a),
+    int contacts = 0,
+        n = collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a),
                              w->colliders[w->shape_of[p.b]], live_pose(w, p.b), &config, &seen->cache, 1,
                              found, room < COLLIDER_ROOM ? room : COLLIDER_ROOM);
     const motion *a = &w->motions[p.a], *b = &w->motions[p.b];
     seen->position = quat_unrotate(b->rotation, vec3_sub(a->center, b->center));
     seen->rotation = quat_mul(quat_conj(b->rotation), a->rotation);
-    seen->known = 1, seen->contacts = 0;
     for (int k = 0; k < n; k++) {
         double gap = least_gap(&found[k]);
         least = fmin(least, gap);
         if (gap > reach) continue;
-        live_contact *c = &out[seen->contacts++];
+        live_contact *c = &out[contacts++];
         memset(c, 0, sizeof *c);
         c->a = p.a, c->b = p.b;
         fill_contact(w, c, &found[k], old, count, n == 1 && count == 1);
     }
     seen->apart = fmin(least, config.reach);
+    return contacts;
 }
 
 /* The manifold of a contact anew where the bodies are now, with the impulses that it has; false: it is gone.
@@ -244,26 +270,23 @@ bool live_collide_again(live *w, live_contact *c) {
     return false;
 }
 
-/* Looks at a pair, unless it hardly moved; what is new goes to its places in `fresh`. */
+/* Whether what was seen of a pair still holds. */
+static bool holds(const live *w, live_pair p, const live_seen *seen, int contacts) {
+    if (!w->movable[p.a + 1] && !w->movable[p.b + 1]) return true;
+    bool faceted = w->faceted[p.a] && w->faceted[p.b];
+    return moved_since(w, p, seen) <= (contacts == 0 ? seen->apart - reach_of(w, p)
+                                       : faceted     ? AGAIN * w->size
+                                                     : -1);
+}
+
+/* Looks at a pair; what is new goes to its places in `fresh`. */
 static void look_at_pair(live *w, int64_t i) {
-    live_pair p = w->pairs.data[i];
-    int old = w->old_of.data[i], place = w->place_of.data[i];
-    live_seen *seen = &w->next_seen.data[i];
-    *seen = old >= 0 ? w->seen.data[old] : (live_seen){.a = p.a, .b = p.b};
-    int count = seen->contacts;
-    bool asleep = !w->movable[p.a + 1] && !w->movable[p.b + 1], again = seen->known && asleep;
-    if (seen->known && !asleep) {
-        bool faceted = w->faceted[p.a] && w->faceted[p.b];
-        again = moved_since(w, seen) <= (count == 0 ? seen->apart - reach_of(w, p)
-                                         : faceted  ? AGAIN * w->size
-                                                    : -1);
-    }
-    if (again) {
-        w->place_of.data[i] = KEPT;
-        return;
-    }
-    const live_contact *from = w->contacts.data ? &w->contacts.data[w->first_of.data[i]] : NULL;
-    collide(w, p, from, count, seen, &w->fresh.data[place], room_of(w, p));
+    live_pair p = w->pairs.list.data[i];
+    live_seen *seen = &w->seen.data[w->pairs.slots.data[i]];
+    int *contacts = &w->pairs.contacts.data[i];
+    if (*contacts == LIVE_UNSEEN) *seen = (live_seen){.apart = 0}, *contacts = 0;
+    const live_contact *from = w->contacts.data ? &w->contacts.data[w->old_of.data[i]] : NULL;
+    *contacts = collide(w, p, from, *contacts, seen, &w->fresh.data[w->place_of.data[i]], room_of(w, p));
 }
 
 live_link live_link_of(const live_contact *c) {
@@ -277,51 +300,77 @@ live_link live_link_of(const live_contact *c) {
 
 /* Its contacts, new or kept, to where they belong. */
 static void place_pair(live *w, int64_t i) {
-    const live_seen *seen = &w->next_seen.data[i];
-    live_contact *out = &w->next.data[w->old_of.data[i]];
-    int place = w->place_of.data[i], count = seen->contacts;
-    const live_contact *from = place == KEPT ? &w->contacts.data[w->first_of.data[i]] : &w->fresh.data[place];
-    bool again = place == KEPT && live_is_awake(w, seen->a, seen->b);
+    live_pair p = w->pairs.list.data[i];
+    int first = w->new_of.data[i], place = w->place_of.data[i], count = w->pairs.contacts.data[i];
+    const live_contact *from = place == KEPT ? &w->contacts.data[w->old_of.data[i]] : &w->fresh.data[place];
+    bool again = place == KEPT && live_is_awake(w, p.a, p.b);
     for (int k = 0; k < count; k++) {
-        memcpy(&out[k], &from[k], live_contact_bytes(from[k].count));
-        if (again) live_place_again(w, &out[k]);
-        w->next_links.data[w->old_of.data[i] + k] = live_link_of(&out[k]);
+        live_contact *out = &w->next.data[first + k];
+        memcpy(out, &from[k], live_contact_bytes(from[k].count));
+        if (again) live_place_again(w, out);
+        w->next_links.data[first + k] = live_link_of(out);
     }
 }
 
 /* Pairs are sorted by their first bodies; the second ones lie anywhere. */
-static void prefetch_second(const live *w, int64_t i) {
-    if (i >= w->pairs.count) return;
-    int b = w->pairs.data[i].b;
-    __builtin_prefetch(&w->motions[b]), __builtin_prefetch((const char *)(&w->motions[b] + 1) - 1);
-    __builtin_prefetch(&w->drifts[b]);
+PREFETCHES prefetch_second(const live *w, int64_t i) {
+    int b = w->pairs.list.data[i].b;
+    prefetch_lines(&w->motions[b], sizeof *w->motions), __builtin_prefetch(&w->drifts[b]);
 }
 
+/* The shapes of a pair that is going to be looked at. */
+static void prefetch_shapes(const live *w, int64_t pair, collider_stage stage) {
+    live_pair p = w->pairs.list.data[pair];
+    collider_prefetch(w->colliders[w->shape_of[p.a]], stage);
+    collider_prefetch(w->colliders[w->shape_of[p.b]], stage);
+}
+
+/* Those that hardly moved are kept; the others are listed first, so that their shapes are there in time. */
 static void look_at_pairs(live *w, const live_stage *s, int first, int end) {
+    int listed[NARROW_BLOCK], n = 0;
     (void)s;
     for (int i = first; i < end; i++) {
-        prefetch_second(w, i + AHEAD);
-        look_at_pair(w, i);
+        int slot = w->pairs.slots.data[i], contacts = w->pairs.contacts.data[i];
+        if (i + AHEAD < w->pairs.list.count) {
+            prefetch_second(w, i + AHEAD);
+            __builtin_prefetch(&w->seen.data[w->pairs.slots.data[i + AHEAD]]);
+        }
+        bool kept = contacts != LIVE_UNSEEN && holds(w, w->pairs.list.data[i], &w->seen.data[slot], contacts);
+        if (kept)
+            w->place_of.data[i] = KEPT;
+        else
+            prefetch_shapes(w, listed[n++] = i, COLLIDER_ITSELF);
+    }
+    for (int k = 0; k < 4 && k < n; k++) prefetch_shapes(w, listed[k], COLLIDER_HULL);
+    for (int k = 0; k < n; k++) {
+        if (k + 4 < n) prefetch_shapes(w, listed[k + 4], COLLIDER_HULL);
+        if (k + 2 < n) prefetch_shapes(w, listed[k + 2], COLLIDER_ALL);
+        look_at_pair(w, listed[k]);
     }
 }
 
 static void place_pairs(live *w, const live_stage *s, int first, int end) {
     (void)s;
     for (int i = first; i < end; i++) {
-        prefetch_second(w, i + AHEAD);
-        if (w->next_seen.data[i].contacts) place_pair(w, i);
+        int ahead = i + AHEAD;
+        if (ahead < w->pairs.list.count && w->pairs.contacts.data[ahead]) {
+            prefetch_second(w, ahead);
+            prefetch_lines(&w->contacts.data[w->old_of.data[ahead]], live_contact_bytes(2));
+            prefetch_lines(&w->next.data[w->new_of.data[ahead]], live_contact_bytes(2));
+        }
+        if (w->pairs.contacts.data[i]) place_pair(w, i);
     }
 }
 
-/* Where the contacts of each pair belong, written where it was told what was seen of it before. */
+/* Where the contacts of each pair belong. */
 static bool find_places(live *w) {
     int64_t n = 0;
     int kept = 0;
-    for (int64_t i = 0; i < w->pairs.count; i++) {
-        w->old_of.data[i] = (int)n;
-        n += w->next_seen.data[i].contacts, kept += w->place_of.data[i] == KEPT;
+    for (int64_t i = 0; i < w->pairs.list.count; i++) {
+        w->new_of.data[i] = (int)n;
+        n += w->pairs.contacts.data[i], kept += w->place_of.data[i] == KEPT;
     }
-    w->next.count = w->next_links.count = n, w->next_seen.count = w->pairs.count;
+    w->next.count = w->next_links.count = n;
     w->times.recycled = kept;
     return array_reserve(w->context, &w->next, n) && array_reserve(w->context, &w->next_links, n) &&
            array_reserve(w->context, &w->pushed, n);
@@ -332,8 +381,8 @@ static void swap_lists(live *w) {
     w->contacts = w->next, w->next = swap;
     live_link_array links = w->links;
     w->links = w->next_links, w->next_links = links;
-    live_seen_array other = w->seen;
-    w->seen = w->next_seen, w->next_seen = other;
+    live_pairs pairs = w->known;
+    w->known = w->pairs, w->pairs = pairs;
 }
 
 static void count_points(live *w) {
@@ -346,9 +395,9 @@ static void count_points(live *w) {
 
 bool live_narrow(live *w) {
     if (!match_pairs(w)) return false;
-    live_share(w, LIVE_NARROW, w->pairs.count, NARROW_BLOCK, look_at_pairs);
+    live_share(w, LIVE_NARROW, w->pairs.list.count, NARROW_BLOCK, look_at_pairs);
     if (!find_places(w)) return false;
-    live_share(w, LIVE_NARROW, w->pairs.count, NARROW_BLOCK, place_pairs);
+    live_share(w, LIVE_NARROW, w->pairs.list.count, NARROW_BLOCK, place_pairs);
     swap_lists(w);
     count_points(w);
     live_audit_contacts(w);

@@ -6,31 +6,39 @@
 
 /* The contacts of a colour lie far apart, and their bodies anywhere: those of batches ahead are asked for in
  * time. */
-enum { BODIES_AHEAD = 1, CONTACTS_AHEAD = 4, LINE = 64 };
+enum { BODIES_AHEAD = 1, CONTACTS_AHEAD = 2, LINKS_AHEAD = 3 };
 
-static void prefetch_lines(const void *from, size_t bytes) {
-    for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch((const char *)from + i);
+/* A lane's share of the next batch, whose first lines are on another page than the last ones of this. */
+PREFETCHES prefetch_share(const live_batch *batch, int lane) {
+    enum { SHARE = (offsetof(live_batch, point) + 2 * sizeof(live_lane_point)) / LANES };
+    prefetch_lines((const char *)(batch + 1) + lane * SHARE, SHARE);
 }
 
-static void prefetch_contacts(const live *w, int number) {
+/* As far as most reach: two points. */
+PREFETCHES prefetch_contact(const live *w, int64_t number, int lane) {
     if (number >= w->batch_count) return;
-    const live_batch *batch = &w->batches[number];
-    for (int k = 0; k < LANES; k++) {
-        int32_t c = batch->contact[k];
-        if (c >= 0) prefetch_lines(&w->contacts.data[c], live_contact_bytes(w->links.data[c].count));
-    }
+    int32_t c = w->batches[number].contact[lane];
+    if (c >= 0) prefetch_lines(&w->contacts.data[c], live_contact_bytes(2));
 }
 
-static void prefetch_bodies(const live *w, int number) {
+PREFETCHES prefetch_link(const live *w, int64_t number, int lane) {
     if (number >= w->batch_count) return;
-    const live_batch *batch = &w->batches[number];
-    for (int k = 0; k < LANES; k++) {
-        if (batch->contact[k] < 0) continue;
-        const live_link *c = &w->links.data[batch->contact[k]];
-        __builtin_prefetch(&w->masses[c->a + 1]), __builtin_prefetch(&w->masses[c->b + 1]);
-        prefetch_lines(&w->motions[c->a], sizeof *w->motions);
-        prefetch_lines(&w->motions[c->b], sizeof *w->motions);
-    }
+    int32_t c = w->batches[number].contact[lane];
+    if (c >= 0) __builtin_prefetch(&w->links.data[c]);
+}
+
+PREFETCHES prefetch_pushed(const live *w, int64_t number, int lane) {
+    if (number >= w->batch_count) return;
+    int32_t c = w->batches[number].contact[lane];
+    if (c >= 0) __builtin_prefetch(&w->pushed.data[c]);
+}
+
+PREFETCHES prefetch_body(const live *w, int64_t number, int lane) {
+    if (number >= w->batch_count || w->batches[number].contact[lane] < 0) return;
+    const live_link *c = &w->links.data[w->batches[number].contact[lane]];
+    __builtin_prefetch(&w->masses[c->a + 1]), __builtin_prefetch(&w->masses[c->b + 1]);
+    prefetch_lines(&w->motions[c->a], sizeof *w->motions);
+    prefetch_lines(&w->motions[c->b], sizeof *w->motions);
 }
 
 static void set(lanes *v, int lane, double x) { (*v)[lane] = (float)x; }
@@ -134,9 +142,11 @@ static void clear_batch(const live *w, live_batch *batch) {
     batch->points = points;
 }
 
-void live_prepare_batch(live *w, live_batch *batch) {
+void live_prepare_batch(live *w, live_batch *batch, int64_t number) {
     clear_batch(w, batch);
     for (int k = 0; k < LANES; k++) {
+        prefetch_link(w, number + LINKS_AHEAD, k), prefetch_contact(w, number + CONTACTS_AHEAD, k);
+        prefetch_body(w, number + BODIES_AHEAD, k), prefetch_share(batch, k);
         if (batch->contact[k] < 0) continue;
         const live_contact *c = &w->contacts.data[batch->contact[k]];
         fill_lane(w, batch, k, c);
@@ -172,9 +182,7 @@ static void prepare_batches(live *w, const live_stage *s, int first, int end) {
     (void)s;
     for (int i = first; i < end; i++) {
         live_batch *batch = &w->batches[i];
-        prefetch_contacts(w, i + CONTACTS_AHEAD);
-        prefetch_bodies(w, i + BODIES_AHEAD);
-        live_prepare_batch(w, batch);
+        live_prepare_batch(w, batch, i);
         for (int k = 0; k < LANES; k++)
             if (batch->contact[k] >= 0) note_load(w, batch, k);
     }
@@ -269,9 +277,11 @@ static void store_batches(live *w, const live_stage *s, int first, int end) {
     (void)s;
     for (int i = first; i < end; i++) {
         const live_batch *batch = &w->batches[i];
-        prefetch_contacts(w, i + CONTACTS_AHEAD);
-        for (int k = 0; k < LANES; k++)
+        for (int k = 0; k < LANES; k++) {
+            prefetch_contact(w, i + CONTACTS_AHEAD, k), prefetch_pushed(w, i + CONTACTS_AHEAD, k);
+            prefetch_share(batch, k);
             if (batch->contact[k] >= 0) store_lane(w, batch, k, &w->contacts.data[batch->contact[k]]);
+        }
     }
 }
 

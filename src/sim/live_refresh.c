@@ -87,7 +87,7 @@ static void refresh(live *w, live_batch *batch) {
         if (!live_collide_again(w, c)) live_place_again(w, c);
         live_take_back(w, c);
     }
-    live_prepare_batch(w, &turned);
+    live_prepare_batch(w, &turned, w->batch_count);
     w->kernels.place(&turned, w->moved);
     warmth_of(w, &turned, is);
     live_velocity *shift = &w->shifts[(batch - w->batches) * 2 * LANES];

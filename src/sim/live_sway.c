@@ -26,7 +26,7 @@ enum { LOW_LAYERS = 13, TALL_LAYERS = 26, ROUNDS = 64 };
 
 /* Contacts away from what is immovable: 1 for bodies that touch it. */
 static int layers(live *w, const live_island *s) {
-    int32_t *level = w->levels, none = INT32_MAX - 1;
+    int32_t *level = w->levels, none = INT32_MAX - 1; /* one more is still a number */
     const int *contacts = &w->island_contacts.data[s->first_contact];
     int most = 0;
     for (int i = 0; i < s->body_count; i++) level[w->island_bodies.data[s->first_body + i]] = none;
@@ -36,11 +36,10 @@ static int layers(live *w, const live_island *s) {
         changed = false;
         for (int k = 0; k < s->contact_count; k++) {
             const live_link *c = &w->links.data[contacts[round % 2 ? s->contact_count - 1 - k : k]];
-            int a = w->body[c->a].movable ? level[c->a] : 0, b = w->body[c->b].movable ? level[c->b] : 0;
-            int far = a > b ? c->a : c->b, next = (a < b ? a : b) + 1;
-            if (a == b || level[far] <= next) continue;
-            level[far] = next;
-            changed = true;
+            int a = level[c->a], b = level[c->b]; /* 0 of what is immovable, which is in no island */
+            int near_a = a < b + 1 ? a : b + 1, near_b = b < a + 1 ? b : a + 1;
+            level[c->a] = near_a, level[c->b] = near_b;
+            changed |= near_a != a || near_b != b;
         }
     }
     for (int i = 0; i < s->body_count; i++) {

@@ -224,12 +224,14 @@ static double spring_energy(const abut_sim *run) {
 }
 
 abut_energy run_energy(const abut_sim *run) {
+    enum { AHEAD = 4 }; /* bodies of a model are large */
     const abut_model *m = run->model;
     abut_energy e = {.dissipated = run->state->dissipated + run->state->numerical,
                      .work = run->state->work,
                      .numerical = run->state->numerical};
     for (int i = 0; i < m->body_count; i++) {
         const model_body *b = &m->bodies[i];
+        if (i + AHEAD < m->body_count) prefetch_lines(&b[AHEAD].inertia, sizeof b->inertia);
         if (!b->movable) continue;
         const motion *s = &run_motions(run->state)[i];
         e.kinetic += body_kinetic_energy(&b->inertia, s);
