@@ -15,8 +15,9 @@ local skin = {0.9, 0.7, 0.5}
 local trunk = body { name = "trunk", shape = solid.box {0.16, 0.3, 0.5}, position = {x, 0, z}, velocity = {1.2, 0, 0},
                      spin = {0, 1, 0}, group = "figure", color = {0.3, 0.4, 0.8} }
 local function limb(name, shape, at, joint)
-  local b = body { name = name, shape = shape, position = {x + at[1], at[2], z + at[3]}, velocity = {1.2, 0, 0},
-                   group = "figure", color = skin }
+  -- the whole figure turns about the trunk's centre: v + w x r
+  local b = body { name = name, shape = shape, position = {x + at[1], at[2], z + at[3]},
+                   velocity = {1.2 + at[3], 0, -at[1]}, spin = {0, 1, 0}, group = "figure", color = skin }
   hinge.ball {b, trunk, at = {x + joint[1], joint[2], z + joint[3]}}
 end
 limb("head", sphere {0.12}, {0, 0, 0.4}, {0, 0, 0.27})

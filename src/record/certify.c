@@ -265,7 +265,6 @@ abut_status abut_recording_certify(const abut_context *context, abut_recording *
      * be off by what a frame may gain */
     if (c.world && c.world->mode == ABUT_LIVE && c.world->hinge_count > 0) c.slack = 0.01 * b.largest;
     if (status == ABUT_OK) status = abut_recording_events(recording, check_impact, &c, error);
-    c.largest_energy = b.largest;
     if (status == ABUT_OK) status = certify_paths(&c, error);
     if (status == ABUT_OK) judge(&c);
     end(&c);

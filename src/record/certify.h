@@ -23,8 +23,7 @@ typedef struct certifier {
     ball *balls;                  /* around the bodies, in the frame that is looked at */
     double epsilon;
     abut_certificate *out;
-    double largest_energy; /* joule */
-    double slack;          /* that an impact may gain */
+    double slack; /* that an impact may gain */
 } certifier;
 
 static inline bool certify_moves(const certifier *c, int body) {

@@ -19,11 +19,9 @@ typedef struct change {
     vec3 value;
 } change;
 
-/* Velocities of contacts that are held are closed without an event (exact_chatter.c), and what that takes is
- * counted as dissipated: some speeds of rest, where several places share it.  A jump of which the impulses
- * are the lesser part may be a closing beside them, as long as its energy is a small part of the largest. */
-#define HELD_SPEEDS 10
-#define HELD_PART   0.01
+/* Velocities of contacts that are held are closed without an event (exact_chatter.c), each by no more than
+ * the speed of rest; two such closings may come at one instant. */
+#define HELD_SPEEDS 2
 
 typedef struct walker {
     abut_segment last;
@@ -191,8 +189,6 @@ static void judge_instant(paths *p, const change *first, int64_t count) {
     double mass = abut_model_body_mass(p->c->model, first->body).mass;
     double off = vec3_length(vec3_add(jump, impulse)) / mass;
     if (stepped || !(off > o->impulse_error)) return;
-    bool lesser = vec3_length(impulse) < 0.5 * vec3_length(jump);
-    if (lesser && mass * off * off / 2 <= HELD_PART * p->c->largest_energy) return;
     /* a program may have pushed the body between two frames (abut_sim_strike) */
     if (!struck && abut_recording_find_frame(p->c->recording, first->time) >= 0) return;
     o->impulse_error = off, o->impulse_time = first->time;

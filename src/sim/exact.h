@@ -235,7 +235,7 @@ typedef struct exact {
     int64_t frame_steps;  /* of the exact clock in this frame */
     int cuts;             /* time steps in a row that were cut */
     int halvings;         /* of time steps that left an overlap, in this frame */
-    double deep; /* after a time step: how far features may have passed into each other unseen, metres */
+    double unseen; /* after a time step: its seconds, in which features may have passed into each other */
 
     /* the only contact, in reduced coordinates (sim/rolling.h) */
     rolling *rolling;
@@ -387,6 +387,10 @@ bool exact_near_at(const exact *x, const exact_near *n, contact_point *p, bool *
 bool exact_is_sunk(const exact *x, const exact_near *n);
 /* A place on a smooth surface is remembered where it is now. */
 void exact_near_move(const exact *x, exact_near *n);
+/* How far the features of a pair of bodies may have passed into each other unseen in the time step that ended
+ * just now, m; 0 where none did; and of any pair. */
+double exact_unseen_depth(const exact *x, int meeting);
+double exact_unseen_most(const exact *x);
 /* A line and something round; pairs of sharp edges are collected for all that they can turn to. */
 bool exact_has_round_line(const near_pair *p);
 double exact_gap_rate(const exact *x, int a, int b, const contact_point *p);
@@ -478,6 +482,10 @@ double exact_approach_limit(const exact *x); /* m/s: slower approach is none */
 /* The fastest approach among touching points and reached limits, m/s (rad/s for angles). */
 double exact_approach(const exact *x);
 
+/* ---- exact_loop.c */
+/* A body's speed where it is largest, of a twist about its centre. */
+double exact_surface_speed(const exact *x, int body, spatial v);
+
 /* ---- exact_chatter.c */
 /* Whether a contact that leaves at that rate may turn out to be held. */
 bool exact_is_slow_flight(const exact *x, const group_contact *c, double rate);
@@ -507,9 +515,17 @@ void exact_anchor(exact *x);
 abut_status exact_correct(exact *x, double time, abut_error *error);
 abut_status exact_correct_velocities(exact *x, double time, abut_error *error);
 /* Velocities that hinges (at the start of a run) or held contacts do not allow are closed as by a blow: what
- * that takes is dissipated; unless it is more than `most` and than a slight part of all, then nothing is
- * done. */
-abut_status exact_close_velocities(exact *x, double most, bool *closed, abut_error *error);
+ * that takes is dissipated.  No event tells it, so unless `most` is INFINITY nothing is done where it takes
+ * more energy than `most` and than a slight part of all, or changes the velocity of any point of a body by
+ * more than the speed of rest. */
+typedef struct exact_closing {
+    bool closed;
+    double taken;          /* energy of the change */
+    double changed;        /* most change of the velocity of a point of a body, m/s; */
+    double changed_moving; /* of those that moved before, */
+    int body;              /* and of which; -1: none */
+} exact_closing;
+abut_status exact_close_velocities(exact *x, double most, exact_closing *did, abut_error *error);
 
 /* ---- rolling_traverse.c: contacts of smooth surfaces move over their atlases */
 /* Whether the place of a touch has left its patch, at the placed state. */

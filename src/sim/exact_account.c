@@ -121,6 +121,21 @@ static void tell_denied(abut_sim *run) {
               run->model->bodies[first->denied[1]].name, first->denied_scale - 1);
 }
 
+/* Velocities at the start that the hinges do not allow: the one that is changed most. */
+static void tell_misfit(abut_sim *run) {
+    const run_account *most = NULL;
+    for (int64_t i = 0; i < run->account_count; i++) {
+        const run_account *a = &run->accounts.data[i];
+        if (a->misfit > 0 && (!most || a->misfit > most->misfit)) most = a;
+    }
+    if (!most || run->told_misfit) return;
+    run->told_misfit = true;
+    log_write(&run->context, ABUT_LOG_INFO,
+              "notice: hinges do not allow the velocities of the start: that of body `%s` is changed by %.3g "
+              "m/s, as by a blow; give bodies on hinges velocities that go together",
+              run->model->bodies[most->misfit_body].name, most->misfit);
+}
+
 /* Groups that are stepped at the same time count once. */
 static void add_storms(abut_sim *run) {
     run_state *s = run->state;
@@ -146,6 +161,7 @@ abut_status run_add_accounts(abut_sim *run, abut_error *error) {
     add_storms(run);
     tell_contradiction(run);
     tell_denied(run);
+    tell_misfit(run);
     return ABUT_OK;
 }
 

@@ -162,7 +162,23 @@ abut_status exact_correct_velocities(exact *x, double time, abut_error *error) {
  * much of the kinetic energy is no motion that would be missed. */
 #define SLIGHT 1e-4
 
-abut_status exact_close_velocities(exact *x, double most, bool *closed, abut_error *error) {
+/* The nearest velocities lie at a right angle to the change, so without motors
+ * (v+ - v) . M (v+ - v) / 2  is what the kinetic energy loses; motors that go on with their speed may give
+ * more than that at the same time. */
+static void measure_closing(const exact *x, const twist *before, exact_closing *did) {
+    *did = (exact_closing){.body = -1};
+    for (int i = 0; i < x->movable; i++) {
+        motion change = x->motions[i];
+        change.velocity = spatial_axpy(change.velocity, -1, before[i]);
+        did->taken += body_kinetic_energy(&x->inertias[i], &change);
+        double most = exact_surface_speed(x, i, change.velocity);
+        bool moved = vec3_length2(before[i].linear) + vec3_length2(before[i].angular) > 0;
+        if (moved && most > did->changed_moving) did->changed_moving = most, did->body = i;
+        did->changed = fmax(did->changed, most);
+    }
+}
+
+abut_status exact_close_velocities(exact *x, double most, exact_closing *did, abut_error *error) {
     group g = exact_group(x);
     arena_mark mark = arena_save(x->arena);
     twist *velocities = arena_alloc(x->arena, (size_t)x->movable + 1, sizeof *velocities);
@@ -174,9 +190,12 @@ abut_status exact_close_velocities(exact *x, double most, bool *closed, abut_err
     double lost = before - group_kinetic_energy_now(&g);
     bool counted = x->has_motor || lost > 1e-10 * x->run->state->largest_energy;
     if (status == ABUT_OK && !counted) x->account->dissipated += lost;
-    *closed = status == ABUT_OK && !(lost > fmax(most, SLIGHT * before));
-    for (int i = 0; i < x->movable && !*closed; i++) x->motions[i].velocity = velocities[i];
-    if (!*closed) x->account->work = work, x->account->dissipated = dissipated;
+    measure_closing(x, velocities, did);
+    bool slight =
+        !(did->taken > fmax(most, SLIGHT * before)) && !(did->changed > x->model->tolerance.rest_speed);
+    did->closed = status == ABUT_OK && (slight || most == INFINITY);
+    for (int i = 0; i < x->movable && !did->closed; i++) x->motions[i].velocity = velocities[i];
+    if (!did->closed) x->account->work = work, x->account->dissipated = dissipated;
     arena_restore(x->arena, mark);
     return status;
 }

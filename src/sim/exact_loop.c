@@ -7,9 +7,8 @@ enum { STEP_BUDGET = 10000000, VELOCITY_NUMBER = 7 /* of a body's numbers: the f
 
 /* ---- rest */
 
-/* A body's speed where it is largest, of a twist about its centre; one without a shape is as large as a ring
- * of its inertia. */
-static double surface_speed(const exact *x, int body, spatial v) {
+/* One without a shape is as large as a ring of its inertia. */
+double exact_surface_speed(const exact *x, int body, spatial v) {
     double r = x->model->bodies[x->bodies[body]].shape.radius;
     const body_inertia *b = &x->inertias[body];
     if (r == 0) r = sqrt((b->inertia.cx.x + b->inertia.cy.y + b->inertia.cz.z) / (2 * b->mass));
@@ -21,7 +20,7 @@ bool exact_moves(const exact *x, double slow) {
     for (int64_t i = 0; i < x->touches.count; i++)
         if (x->touches.data[i].made_at > x->end) return true;
     for (int i = 0; i < x->movable; i++)
-        if (surface_speed(x, i, x->motions[i].velocity) > slow) return true;
+        if (exact_surface_speed(x, i, x->motions[i].velocity) > slow) return true;
     for (int i = x->movable; i < x->count; i++)
         if (x->model->bodies[x->bodies[i]].kinematic) return true;
     return false;
@@ -59,7 +58,7 @@ static bool at_rest(const exact *x) {
     double gravity = 1e-3 + vec3_length(x->model->world.gravity), part = floats(x) ? 1e-15 : 1e-9;
     if (exact_moves(x, part * sqrt(x->model->size * gravity))) return false;
     for (int i = 0; i < x->movable; i++)
-        if (surface_speed(x, i, x->accelerations[i]) > 1e-9 * gravity) return false;
+        if (exact_surface_speed(x, i, x->accelerations[i]) > 1e-9 * gravity) return false;
     return true;
 }
 
@@ -281,7 +280,7 @@ static abut_status goes_on(const exact *x, abut_error *error) {
     int fastest = 0;
     double most = -1;
     for (int i = 0; i < x->movable; i++) {
-        double a = surface_speed(x, i, x->accelerations[i]);
+        double a = exact_surface_speed(x, i, x->accelerations[i]);
         if (a > most) most = a, fastest = i;
     }
     return fail(
@@ -291,16 +290,24 @@ static abut_status goes_on(const exact *x, abut_error *error) {
         (long long)budget, x->run->state->time, x->time, x->model->bodies[x->bodies[fastest]].name, most);
 }
 
+/* Velocities that the hinges do not allow at the start: what was given is changed, and that is told. */
+static abut_status close_start(exact *x, abut_error *error) {
+    exact_closing did;
+    abut_status status = exact_close_velocities(x, INFINITY, &did, error);
+    if (status != ABUT_OK || !(did.changed_moving > x->model->tolerance.rest_speed)) return status;
+    x->account->misfit = did.changed_moving, x->account->misfit_body = x->bodies[did.body];
+    return ABUT_OK;
+}
+
 abut_status exact_advance(exact *x, abut_error *error) {
     if (still_rests(x)) return hold(x, error);
     exact_measure_speed(x);
     double limit = x->end - x->time;
     abut_status status = exact_set_motors(x, error);
-    bool resumes = false, closed; /* reduced coordinates go on from the last frame: nothing has changed */
+    bool resumes = false; /* reduced coordinates go on from the last frame: nothing has changed */
     if (status == ABUT_OK && x->rolls && x->time < x->end) status = rolling_ready(x, &resumes, error);
     if (status == ABUT_OK && !resumes) status = exact_look_around(x, &limit, error);
-    if (status == ABUT_OK && !x->run->started && x->hinge_count > 0)
-        status = exact_close_velocities(x, INFINITY, &closed, error);
+    if (status == ABUT_OK && !x->run->started && x->hinge_count > 0) status = close_start(x, error);
     bool stepping = x->pace.steps_left > 0;
     if (status == ABUT_OK && !resumes && !stepping) status = settle_or_storm(x, !x->run->started, error);
     while (status == ABUT_OK && x->time < x->end) {

@@ -71,6 +71,17 @@ static double relative_speed(const exact *x, const exact_pair *p) {
     return fmin(speed_seen(x, p->a, p->b), speed_seen(x, p->b, p->a));
 }
 
+double exact_unseen_depth(const exact *x, int meeting) {
+    if (x->unseen == 0) return 0;
+    return fmin(2 * x->unseen * relative_speed(x, &x->pairs[meeting]), 0.02 * x->model->smallest);
+}
+
+double exact_unseen_most(const exact *x) {
+    double most = 0;
+    for (int i = 0; i < x->pair_count; i++) most = fmax(most, exact_unseen_depth(x, i));
+    return most;
+}
+
 static double relative_spin(const exact *x, const exact_pair *p) {
     return vec3_distance(x->motions[p->a].velocity.angular, x->motions[p->b].velocity.angular);
 }

@@ -15,7 +15,7 @@ static bool is_behind_corner(const exact *x, const exact_near *n) {
     contact_point p;
     bool faces;
     if (smooth_is_pair(&n->pair) || !exact_near_at(x, n, &p, NULL)) return false;
-    if (p.gap > -0.05 * epsilon || p.gap < -4 * epsilon - x->deep) return false;
+    if (p.gap > -0.05 * epsilon || p.gap < -4 * epsilon - exact_unseen_depth(x, n->meeting)) return false;
     return near_evaluate(&n->pair, &x->model->bodies[x->bodies[n->a]].shape, &x->motions[n->a],
                          &x->model->bodies[x->bodies[n->b]].shape, &x->motions[n->b], epsilon - 2 * p.gap, &p,
                          &faces) &&
@@ -171,7 +171,7 @@ abut_status exact_push_out(exact *x, abut_error *error) {
     if (!before) return fail_memory(error);
     memcpy(before, x->motions, (size_t)x->movable * sizeof *before);
     double missed = x->account->constraint_error;
-    double most = fmax(0.05 * x->deep + 10 * x->model->tolerance.touching, 8 * exact_deepest(x));
+    double most = fmax(0.05 * exact_unseen_most(x) + 10 * x->model->tolerance.touching, 8 * exact_deepest(x));
     abut_status status = push_out(x, error);
     for (int way = 0; way < 2 && status == ABUT_OK && farthest_shift(x, before) > most; way++) {
         memcpy(x->motions, before, (size_t)x->movable * sizeof *before);

@@ -228,16 +228,16 @@ static abut_status meet(exact *x, bool start, abut_error *error) {
 
 /* Modes and forces; flights that are too low to be told from contact are none (exact_chatter.c). */
 static abut_status choose_and_hold(exact *x, abut_error *error) {
-    bool closed = true;
-    for (int round = 0; round < HOLD_ROUNDS && closed; round++) {
+    exact_closing did = {.closed = true};
+    for (int round = 0; round < HOLD_ROUNDS && did.closed; round++) {
         bool dropped = false;
         double energy = 0; /* of the flights that are held */
         abut_status status = choose(x, error);
         if (status == ABUT_OK) status = exact_hold_low(x, separation_limit(x), &dropped, &energy, error);
         if (status != ABUT_OK || !(dropped || energy > 0)) return status;
         if (dropped) continue;
-        status = exact_close_velocities(x, 4 * energy, &closed, error);
-        if (status == ABUT_OK && closed) status = meet(x, false, error);
+        status = exact_close_velocities(x, 4 * energy, &did, error);
+        if (status == ABUT_OK && did.closed) status = meet(x, false, error);
         if (status != ABUT_OK) return status;
     }
     abut_status status = drop(x, FLIES, error);
@@ -249,7 +249,7 @@ static abut_status choose_and_hold(exact *x, abut_error *error) {
 /* Slip ended at a place (-1: none), and where it is as good as over: directions are no longer known, and they
  * may stick.  What is left of it is closed. */
 static abut_status end_slips(exact *x, int64_t item, abut_error *error) {
-    bool closed;
+    exact_closing did;
     for (int64_t i = 0; i < x->contacts.count; i++) {
         bool early = i == item ? x->late < 0 : isfinite(exact_slip_left(x, i));
         if (i != item && !early) continue;
@@ -259,7 +259,7 @@ static abut_status end_slips(exact *x, int64_t item, abut_error *error) {
         exact_face_sticks(x, i);
     }
     x->pace.hint = 0; /* the last steps were cut short by a direction of slip that turned ever faster */
-    return exact_close_velocities(x, INFINITY, &closed, error);
+    return exact_close_velocities(x, INFINITY, &did, error);
 }
 
 /* What happens to a hinge, told at its point of a. */

@@ -124,7 +124,7 @@ static abut_status restore(exact *x, const before_step *b, double start, abut_er
         memcpy(x->touches.data, b->touches, (size_t)b->count * sizeof *b->touches);
     }
     x->contacts.count = x->touches.count = b->count;
-    x->cuts = b->cuts, x->time = start, x->near_until = start, x->deep = 0;
+    x->cuts = b->cuts, x->time = start, x->near_until = start, x->unseen = 0;
     a->constraint_error = b->constraint_error, a->momentum_error = b->momentum_error;
     a->dissipated = b->dissipated, a->work = b->work, a->numerical = b->numerical;
     a->events.count = b->events;
@@ -167,9 +167,10 @@ static abut_status try_step(exact *x, double *h, const before_step *b, abut_erro
     x->time = reached;
     x->account->work += flow.work, x->account->dissipated += flow.dissipated;
     /* A place that slid off its face or edge within the step has gone over to other features, which may be as
-     * deep by now as the bodies moved; where an event is located they would meet at gap 0. */
+     * deep by now as the two bodies moved against each other; where an event is located they would meet at
+     * gap 0. */
     exact_measure_speed(x);
-    x->deep = fmin(2 * (reached - start) * x->speed, 0.02 * x->model->smallest);
+    x->unseen = reached - start;
     pair_marks touched;
     if (!exact_mark_pairs(x, &touched)) return fail_memory(error);
     status = exact_update_touches(x, false, 0, error);
@@ -233,7 +234,7 @@ abut_status exact_time_step(exact *x, bool *rests, abut_error *error) {
     x->account->time_steps++, x->account->time_stepped += x->time - start;
     status = exact_settle_step(x, &known, error);
     arena_restore(x->arena, outer);
-    x->deep = 0;
+    x->unseen = 0;
     *rests = *rests && status == ABUT_OK && !exact_moves(x, still);
     if (*rests) x->pace.steps_left = 0; /* its impulses are loads that hold the group */
     if (x->pace.steps_left <= 0) x->pace.steps_left = 0, x->pace.calm_since = x->time;

@@ -104,7 +104,7 @@ abut_status exact_update_touches(exact *x, bool generous, double ahead, abut_err
         int64_t old = find_touch(x, old_count, n);
         if (old < 0) old = exact_disc_before(x, old_count, n, &p);
         /* what touched and was left deeper (by a time step) still touches: it is pushed out, not forgotten */
-        double depth = old < 0 ? 4 * most + x->deep : EXACT_MOST_DEPTH * most;
+        double depth = old < 0 ? 4 * most + exact_unseen_depth(x, n->meeting) : EXACT_MOST_DEPTH * most;
         if (p.gap < -depth && !exact_is_sunk(x, n)) continue;
         if (old < 0 && p.gap > exact_touching_gap(x, generous, n->rate) + close) continue;
         /* the points of a rim carry it in time steps, which see where it leans at their start only */

@@ -130,6 +130,8 @@ typedef struct run_account {
     int denied[2];         /* of which bodies */
     double contradicts_at; /* the first contradiction of hinges: when, */
     int contradicts;       /* and the hinge that misses most, from 1; 0: none */
+    double misfit;         /* hinges changed a velocity at the start by so much, m/s; 0: none, */
+    int misfit_body;       /* and of which body */
     abut_status status;
     abut_error error;
 } run_account;
@@ -163,6 +165,7 @@ struct abut_sim {
     bool started;                /* the contacts of time 0 have been found */
     bool told_contradiction;     /* of hinges */
     bool told_denied;            /* restitution */
+    bool told_misfit;            /* velocities at the start that hinges do not allow */
     bool told_storm;             /* a frame may be undone and planned anew */
     atomic_bool stop;            /* abut_sim_stop was called */
 };
