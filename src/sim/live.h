@@ -411,6 +411,7 @@ struct live_work {
     uint64_t *used;                                      /* by slot: colours that its contacts have */
     int_array color_of;                                  /* by contact */
     int_array listed;                                    /* contacts, colour by colour */
+    int_array lane_of;                                   /* by contact, where live_buckle.c asked for it */
     int color_first[LIVE_PACES * (LIVE_COLORS + 1) + 1]; /* batches; pace by pace */
     live_batch *batches;
     live_velocity *shifts;  /* two for each lane of a batch: see live_refresh.c */

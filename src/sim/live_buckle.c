@@ -55,28 +55,34 @@ static double load_of(const live_batch *b, int lane) {
     return load;
 }
 
+/* Of each contact its lane, counted over all batches. */
+static bool find_lanes(live *w) {
+    if (w->lane_of.count == w->links.count) return true;
+    if (!array_reserve(w->context, &w->lane_of, w->links.count)) return false;
+    for (int64_t i = 0; i < w->links.count; i++) w->lane_of.data[i] = -1;
+    for (int64_t i = 0; i < w->batch_count; i++)
+        for (int k = 0; k < LANES; k++)
+            if (w->batches[i].contact[k] >= 0)
+                w->lane_of.data[w->batches[i].contact[k]] = (int)i * LANES + k;
+    w->lane_of.count = w->links.count;
+    return true;
+}
+
 /* All of them; how much their normals are alike, the length of the mean of those upwards, by their loads. */
-static double stiffen_all(const live *w, int64_t island, vec3 x, vec3 y, layer *layers, int most) {
+static double stiffen_all(const live *w, const live_island *s, vec3 x, vec3 y, layer *layers, int most) {
     vec3 up = vec3_cross(x, y), sum = vec3_zero();
     double all = 0;
-    for (int64_t i = 0; i < w->batch_count; i++) {
-        const live_batch *b = &w->batches[i];
-        for (int k = 0; k < LANES; k++) {
-            if (b->contact[k] < 0) continue;
-            int body[2] = {b->a[k] - 1, b->b[k] - 1}, level[2];
-            bool own = false;
-            for (int j = 0; j < 2; j++) {
-                bool moves = w->body[body[j]].movable;
-                own |= moves && w->rests[body[j]].island == island;
-                level[j] = moves && own ? w->levels[body[j]] : 0;
-            }
-            int upper = level[0] > level[1] ? level[0] : level[1], lower = level[0] + level[1] - upper;
-            if (!own || upper > most || upper != lower + 1) continue;
-            stiffen(w, b, k, x, y, &layers[upper]);
-            vec3 n = {b->n.x[k], b->n.y[k], b->n.z[k]};
-            double load = load_of(b, k);
-            sum = vec3_axpy(sum, vec3_dot(n, up) < 0 ? -load : load, n), all += load;
-        }
+    for (int i = 0; i < s->contact_count; i++) {
+        int contact = w->island_contacts.data[s->first_contact + i], lane = w->lane_of.data[contact];
+        const live_link *c = &w->links.data[contact];
+        int a = w->levels[c->a], b = w->levels[c->b]; /* 0 of what is immovable */
+        int upper = a > b ? a : b, lower = a > b ? b : a, k = lane % LANES;
+        if (lane < 0 || upper > most || upper != lower + 1) continue;
+        const live_batch *batch = &w->batches[lane / LANES];
+        stiffen(w, batch, k, x, y, &layers[upper]);
+        vec3 n = {batch->n.x[k], batch->n.y[k], batch->n.z[k]};
+        double load = load_of(batch, k);
+        sum = vec3_axpy(sum, vec3_dot(n, up) < 0 ? -load : load, n), all += load;
     }
     return all > 0 ? vec3_length(sum) / all : 1;
 }
@@ -125,10 +131,10 @@ double live_overload(live *w, int64_t island, int most) {
     vec3 up = vec3_scale(gravity, -1 / g), x = vec3_orthogonal(up), y = vec3_cross(up, x);
     arena_mark mark = arena_save(&w->scratch);
     layer *layers = arena_alloc(&w->scratch, (size_t)most + 1, sizeof *layers);
-    if (!layers) return -1;
+    if (!layers || !find_lanes(w)) return -1;
     memset(layers, 0, ((size_t)most + 1) * sizeof *layers);
     weigh(w, &w->islands.data[island], up, g, layers, most);
-    bool built = stiffen_all(w, island, x, y, layers, most) > ALIKE;
+    bool built = stiffen_all(w, &w->islands.data[island], x, y, layers, most) > ALIKE;
     reduce(layers, most);
     double load = built ? largest(layers, most) : 0;
     arena_restore(&w->scratch, mark);

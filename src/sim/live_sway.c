@@ -122,6 +122,7 @@ static bool choose_pace(live *w, int64_t island, live_rest *next) {
 
 bool live_look_for_sway(live *w) {
     bool any = false, fine = true;
+    w->lane_of.count = -1;
     for (int64_t i = 0; i < w->islands.count; i++) any |= may_be_tall(&w->islands.data[i]);
     if (any) count_wavering(w);
     for (int64_t i = 0; i < w->islands.count && fine; i++) {
