@@ -190,7 +190,7 @@ static bool add_unbounded(live *w) {
         int u = w->unbounded.data[k];
         wall a = wall_of(w, u);
         for (int i = 0; i < w->bodies; i++) {
-            if (i == u || w->leaves[i] == BVH_NONE || !w->body[i].movable) continue;
+            if (i == u || w->leaves[i] == BVH_NONE) continue;
             live_pair p = {i < u ? i : u, i < u ? u : i};
             if (!reaches(w, &a, &w->boxes[i]) || !live_may_touch(w, p.a, p.b)) continue;
             if (!array_push(w->context, &w->pairs.list, p)) return false;
