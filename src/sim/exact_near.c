@@ -71,9 +71,37 @@ static double relative_speed(const exact *x, const exact_pair *p) {
     return fmin(speed_seen(x, p->a, p->b), speed_seen(x, p->b, p->a));
 }
 
+/* Where a body was when the time step began that ended just now: x->y holds those that are integrated. */
+static motion before_step(const exact *x, int i) {
+    motion m = x->motions[i];
+    const double *y = &x->y[BODY_NUMBERS * i];
+    if (i < x->movable)
+        m.center = vec3_make(y[0], y[1], y[2]), m.rotation = (quat){y[3], y[4], y[5], y[6]};
+    else
+        project_displace(&m, spatial_scale(m.velocity, -x->unseen));
+    return m;
+}
+
+/* How far points of a went in that step as seen from b; |q - r| = 2 sin(angle / 4) of two rotations, and the
+ * way of a point at the distance R is at most R times the angle. */
+static double went_seen(const exact *x, int a, int b) {
+    const motion a0 = before_step(x, a), b0 = before_step(x, b), *a1 = &x->motions[a], *b1 = &x->motions[b];
+    double r = shape_of(x, a)->radius;
+    if (!isfinite(r)) return INFINITY;
+    vec3 p0 = quat_unrotate(b0.rotation, vec3_sub(a0.center, b0.center));
+    vec3 p1 = quat_unrotate(b1->rotation, vec3_sub(a1->center, b1->center));
+    quat q = quat_mul(quat_conj(b0.rotation), a0.rotation),
+         s = quat_mul(quat_conj(b1->rotation), a1->rotation);
+    double sign = q.w * s.w + q.x * s.x + q.y * s.y + q.z * s.z < 0 ? -1 : 1;
+    double w = q.w - sign * s.w, i = q.x - sign * s.x, j = q.y - sign * s.y, k = q.z - sign * s.z;
+    return vec3_distance(p0, p1) + 2.5 * r * sqrt(w * w + i * i + j * j + k * k);
+}
+
+/* Twice the way that they went, because what is pushed out of another body is pushed in rounds. */
 double exact_unseen_depth(const exact *x, int meeting) {
+    const exact_pair *p = &x->pairs[meeting];
     if (x->unseen == 0) return 0;
-    return fmin(2 * x->unseen * relative_speed(x, &x->pairs[meeting]), 0.02 * x->model->smallest);
+    return fmin(2 * fmin(went_seen(x, p->a, p->b), went_seen(x, p->b, p->a)), 0.02 * x->model->smallest);
 }
 
 double exact_unseen_most(const exact *x) {

@@ -7,15 +7,38 @@
 
 enum { PUSH_ROUNDS = 12, SWEEP_ROUNDS = 4, SWEEPS = 30 };
 
+/* The farthest point of a feature along n, in the world; of a face the plane across n through `at` stands for
+ * it, the plane in which the two bodies touched. */
+static double reach_along(const exact *x, int body, const element *e, vec3 n, vec3 at) {
+    const motion *m = &x->motions[body];
+    if (e->kind == ELEMENT_PLANE) return vec3_dot(n, at);
+    vec3 far = element_farthest(e, quat_unrotate(m->rotation, n));
+    return vec3_dot(n, vec3_add(m->center, quat_rotate(m->rotation, far)));
+}
+
+/* What overlaps by d does so in every direction.  Two plates that slid on each other and have parted are
+ * apart across the plane that they touched in, however far their edges have passed each other along it: an
+ * edge of a pin's shoulder that was taken for d = 0.6 mm deep pushed the pin through the arms that it holds.
+ */
+static bool is_apart(const exact *x, const exact_near *n, const abut_event *lost, double depth) {
+    const element *e[2] = {&n->pair.a, &n->pair.b};
+    for (int i = 0; i < 2; i++)
+        if (e[i]->kind != ELEMENT_PLANE && !element_is_convex(e[i])) return false;
+    double low = -reach_along(x, n->a, &n->pair.a, vec3_neg(lost->normal), lost->point);
+    double high = reach_along(x, n->b, &n->pair.b, lost->normal, lost->point);
+    return low - high > -fmax(4 * x->model->tolerance.touching, 0.1 * depth);
+}
+
 /* Whether a near pair has the overlap of two bodies whose places ran over a corner within the step.  Bodies
  * that overlap by d face each other nowhere there: places on both sides of the corner lie beyond its ends, by
  * d times the tangent of the angle at which it is passed. */
-static bool is_behind_corner(const exact *x, const exact_near *n) {
+static bool is_behind_corner(const exact *x, const exact_near *n, const abut_event *lost) {
     double epsilon = x->model->tolerance.touching;
     contact_point p;
     bool faces;
     if (smooth_is_pair(&n->pair) || !exact_near_at(x, n, &p, NULL)) return false;
     if (p.gap > -0.05 * epsilon || p.gap < -4 * epsilon - exact_unseen_depth(x, n->meeting)) return false;
+    if (is_apart(x, n, lost, -p.gap)) return false;
     return near_evaluate(&n->pair, &x->model->bodies[x->bodies[n->a]].shape, &x->motions[n->a],
                          &x->model->bodies[x->bodies[n->b]].shape, &x->motions[n->b], epsilon - 2 * p.gap, &p,
                          &faces) &&
@@ -34,7 +57,7 @@ bool exact_catch_lost(exact *x, const pair_marks *before) {
         if (touch_each_other(x, a, b)) continue;
         for (int64_t i = 0; i < x->nears.count; i++) {
             exact_near *n = &x->nears.data[i];
-            if (n->a != a || n->b != b || !is_behind_corner(x, n)) continue;
+            if (n->a != a || n->b != b || !is_behind_corner(x, n, &before->items[k].lost)) continue;
             if (!exact_add_touch(x, n)) return false;
             x->contacts.data[x->contacts.count - 1].pressed = true;
         }

@@ -199,7 +199,8 @@ void live_free(live *w) {
     array_free(c, &w->old_of), array_free(c, &w->new_of), array_free(c, &w->place_of);
     array_free(c, &w->seen), array_free(c, &w->free_slots);
     array_free(c, &w->islands), array_free(c, &w->island_bodies), array_free(c, &w->island_contacts);
-    array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->listed), array_free(c, &w->lane_of);
+    array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->listed),
+        array_free(c, &w->lane_of);
     array_free(c, &w->stages), array_free(c, &w->drivers), array_free(c, &w->drives);
     for (int i = 0; i < LIVE_PACES; i++) array_free(c, &w->bouncing[i]);
     array_free(c, &w->bouncers), array_free(c, &w->rows), array_free(c, &w->loose_hinges);

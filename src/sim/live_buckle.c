@@ -62,8 +62,7 @@ static bool find_lanes(live *w) {
     for (int64_t i = 0; i < w->links.count; i++) w->lane_of.data[i] = -1;
     for (int64_t i = 0; i < w->batch_count; i++)
         for (int k = 0; k < LANES; k++)
-            if (w->batches[i].contact[k] >= 0)
-                w->lane_of.data[w->batches[i].contact[k]] = (int)i * LANES + k;
+            if (w->batches[i].contact[k] >= 0) w->lane_of.data[w->batches[i].contact[k]] = (int)i * LANES + k;
     w->lane_of.count = w->links.count;
     return true;
 }

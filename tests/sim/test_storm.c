@@ -443,6 +443,35 @@ static void a_frame_is_stopped(void **state) {
     }
 }
 
+/* A disc of 24 sides slides over the edge of a plate that it lies on, and is lifted off (gravity is upwards):
+ * nothing pushes it along the plate any more, x = v t, although its edges pass over those of the plate by as
+ * much as it moves in a step.  40 places. */
+static void plates_that_part_go_on(void **state) {
+    (void)state;
+    for (int k = 0; k < 40; k++) {
+        trial t;
+        char text[768];
+        double x = 0.5 + 0.005 * k + 0.0013;
+        snprintf(
+            text, sizeof text,
+            "world { gravity = {0, 0, 1}, frame = 1/100 }\n"
+            "local round = {} for i = 1, 24 do local a = 2 * math.pi * i / 24 round[i] = "
+            "{0.2 * math.cos(a), 0.2 * math.sin(a)} end\n"
+            "body { name = 'plate', shape = solid.box {1, 1, 0.1}, position = {0, 0, -0.05}, fixed = true }\n"
+            "body { name = 'disc', shape = solid.prism {round, 0.05}, mass = 1, position = {%.17g, 0.05, "
+            "0.025}, velocity = {3, 0.4, 0}, spin = {0, 0, 2} }",
+            x);
+        start(&t, text);
+        step_in_time(&t);
+        advance(&t, 0.02);
+        abut_motion m = abut_sim_motion(t.sim, 1);
+        close_to(m.center.x, x + 0.06, 1e-9);
+        close_to(m.center.y, 0.05 + 0.008, 1e-9);
+        close_to(m.spin.z, 2, 1e-9);
+        finish(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(strong_drag_stops),
                                        cmocka_unit_test(syrup_bears_nothing),
@@ -452,6 +481,7 @@ int main(void) {
                                        cmocka_unit_test(blocks_land_and_rest),
                                        cmocka_unit_test(a_ball_bounces),
                                        cmocka_unit_test(limits_hold_and_let_go),
+                                       cmocka_unit_test(plates_that_part_go_on),
                                        cmocka_unit_test(a_small_budget_is_no_error),
                                        cmocka_unit_test(flight_keeps_what_it_has),
                                        cmocka_unit_test(energy_never_rises),
