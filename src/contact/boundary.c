@@ -5,8 +5,6 @@
 
 typedef ARRAY(box) box_array;
 
-#define PARALLEL 1e-3 /* sine of the angle: of edges that cross at less, the ends stand for all of them */
-
 /* Vertices that can touch something convex: all of them but those of reflex edges only. */
 static bool stands_out(const abut_solid *s, int32_t vertex) {
     int32_t first = solid_vertices(s)[vertex].coedge, c = first;
@@ -118,15 +116,15 @@ void boundary_free(const abut_context *context, boundary *b) {
     *b = (boundary){0};
 }
 
-/* x in the stored frame.  A convex solid is the part below all its faces. */
-static bool contains(const boundary *b, vec3 x) {
+/* A convex solid is the part below all its faces. */
+bool boundary_holds(const boundary *b, vec3 x) {
     if (b->index) return index_side(b->index, x) == INDEX_IN;
     for (int32_t f = 0; f < b->solid->face_count; f++)
         if (plane_distance(solid_faces(b->solid)[f].plane, x) > 0) return false;
     return true;
 }
 
-bool boundary_contains(const boundary *b, vec3 x) { return contains(b, vec3_sub(x, b->solid->origin)); }
+bool boundary_contains(const boundary *b, vec3 x) { return boundary_holds(b, vec3_sub(x, b->solid->origin)); }
 
 /* ---- one side of a pair */
 
@@ -142,7 +140,7 @@ static side make_side(const boundary *b, pose p) {
 }
 static vec3 to_world(const side *s, vec3 x) { return vec3_add(mat3_mul_vec(s->r, x), s->frame.position); }
 static vec3 to_side(const side *s, vec3 x) { return mat3_tmul_vec(s->r, vec3_sub(x, s->frame.position)); }
-static bool holds(const side *s, vec3 world) { return contains(s->b, to_side(s, world)); }
+static bool holds(const side *s, vec3 world) { return boundary_holds(s->b, to_side(s, world)); }
 
 typedef struct search {
     side a, b;
@@ -157,9 +155,7 @@ typedef struct search {
 
 /* ---- a vertex and a face */
 
-/* No edge at the vertex leads below the plane with outward normal n (of the vertex's frame) by more than the
- * angle; a negative one: all lead above it by at least so much. */
-static bool leads_away(const abut_solid *s, int32_t vertex, vec3 n, double angle) {
+bool boundary_leads_away(const abut_solid *s, int32_t vertex, vec3 n, double angle) {
     const solid_vertex *v = &solid_vertices(s)[vertex];
     int32_t c = v->coedge;
     do {
@@ -170,9 +166,7 @@ static bool leads_away(const abut_solid *s, int32_t vertex, vec3 n, double angle
     return true;
 }
 
-/* Whether the foot of x on the face lies in it (0), or beyond a reflex edge by at most `reach`, with no other
- * edge nearer (by how much); negative: beside it. */
-static double stands_beyond(const abut_solid *s, int32_t face, vec3 x, double reach, double slack) {
+double boundary_stands_beyond(const abut_solid *s, int32_t face, vec3 x, double reach, double slack) {
     if (index_face_contains(s, face, x)) return 0;
     const solid_face *f = &solid_faces(s)[face];
     vec3 foot = vec3_axpy(x, -plane_distance(f->plane, x), f->plane.n);
@@ -207,11 +201,11 @@ static void try_vertex(search *q, const side *u, int32_t vertex, const side *w, 
     if (gap > q->config->reach || gap < -q->radius) return;
     if (vec3_length2(vec3_sub(x, w->b->balls[face].center)) > most * most) return;
     vec3 away = q->turned ? mat3_mul_vec(q->turn, f->plane.n) : mat3_tmul_vec(q->turn, f->plane.n);
-    if (gap < -q->depth || !leads_away(su, vertex, away, q->config->angle)) return;
-    double beyond = stands_beyond(sw, face, x, q->radius, q->slack);
+    if (gap < -q->depth || !boundary_leads_away(su, vertex, away, q->config->angle)) return;
+    double beyond = boundary_stands_beyond(sw, face, x, q->radius, q->slack);
     if (beyond < 0) return;
     bool inside = gap < -q->slack;
-    if ((inside || beyond > 0) && !contains(w->b, x)) return;
+    if ((inside || beyond > 0) && !boundary_holds(w->b, x)) return;
     if (beyond > 0 && !inside && !is_way_out(w->b, x, beyond)) return;
     abut_feature mine = {ABUT_FEATURE_VERTEX, vertex}, other = {ABUT_FEATURE_FACE, face};
     vec3 n = mat3_mul_vec(w->r, f->plane.n);
@@ -265,7 +259,7 @@ static bool passes_inside(const boundary *b, const boundary_wedge *g, vec3 p, ve
         if (rate > 0) to = fmin(to, -off / rate);
         if (rate < 0) from = fmax(from, -off / rate);
     }
-    return from < to && contains(b, vec3_axpy(p, (from + to) / 2, e));
+    return from < to && boundary_holds(b, vec3_axpy(p, (from + to) / 2, e));
 }
 
 static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
@@ -282,7 +276,7 @@ static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
     double s = vec3_triple(n, d, b->e), t = vec3_triple(n, d, a.e);
     if (!(s >= 0 && s <= nn && t >= 0 && t <= nn)) return true;
     /* nearly parallel: their ends stand on faces */
-    if (nn <= PARALLEL * PARALLEL * vec3_length2(a.e) * vec3_length2(b->e)) return true;
+    if (nn <= BOUNDARY_PARALLEL * BOUNDARY_PARALLEL * vec3_length2(a.e) * vec3_length2(b->e)) return true;
     n = vec3_scale(n, 1 / sqrt(nn));
     if (!separates(q, wa, b, &n)) return true;
     vec3 x = vec3_axpy(a.p, s / nn, a.e), y = vec3_axpy(b->p, t / nn, b->e);
@@ -290,7 +284,7 @@ static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
     if (gap > q->config->reach || gap < -q->depth) return true;
     vec3 world = to_world(&q->b, y);
     if (gap < -q->slack) {
-        bool in_b = contains(q->b.b, x) || passes_inside(q->b.b, b, a.p, a.e);
+        bool in_b = boundary_holds(q->b.b, x) || passes_inside(q->b.b, b, a.p, a.e);
         vec3 p = mat3_tmul_vec(q->turn, vec3_sub(b->p, q->shift)), e = mat3_tmul_vec(q->turn, b->e);
         if (!in_b || !(holds(&q->a, world) || passes_inside(q->a.b, wa, p, e))) return true;
     }
@@ -311,7 +305,7 @@ static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
 
 /* No edge at the vertex leads back along u (world) by more than edges may be off parallel to each other. */
 static bool points_away(const side *s, int32_t vertex, vec3 u) {
-    return leads_away(s->b->solid, vertex, mat3_tmul_vec(s->r, u), PARALLEL);
+    return boundary_leads_away(s->b->solid, vertex, mat3_tmul_vec(s->r, u), BOUNDARY_PARALLEL);
 }
 
 static void try_corner(search *q, const side *u, int32_t vertex, const side *w, vec3 on, abut_feature other,
@@ -422,8 +416,8 @@ static bool overlaps(search *q, pose b_in_a) {
         !box_tree_pairs(&a->faces, &b->edges, b_in_a, 0, visit_face_edge, q))
         return true;
     vec3 x = solid_position(a->solid, 0), y = solid_position(b->solid, 0);
-    return contains(b, vec3_add(mat3_mul_vec(q->turn, x), q->shift)) ||
-           contains(a, mat3_tmul_vec(q->turn, vec3_sub(y, q->shift)));
+    return boundary_holds(b, vec3_add(mat3_mul_vec(q->turn, x), q->shift)) ||
+           boundary_holds(a, mat3_tmul_vec(q->turn, vec3_sub(y, q->shift)));
 }
 
 /* Where nothing faces at any depth (a corner that brushed over an edge: the edges at it lead below both

@@ -20,6 +20,9 @@
 #include "contact/manifold.h"
 #include "index/index.h"
 
+/* Sine of the angle: of edges that cross at less, the ends stand for all of them. */
+#define BOUNDARY_PARALLEL 1e-3
+
 /* A convex edge: where it starts, to its end, and the directions that lead from it into its two faces. */
 typedef struct boundary_wedge {
     vec3 p, e, in[2];
@@ -58,8 +61,16 @@ int boundary_collide_round(vec3 from, vec3 to, double radius, const boundary *b,
 int32_t boundary_ray(const boundary *b, vec3 o, vec3 d, double *t);
 /* Whether a point (shape axes) is inside. */
 bool boundary_contains(const boundary *b, vec3 x);
+bool boundary_holds(const boundary *b, vec3 x); /* of the stored frame */
 /* The nearest point of the boundary to x (shape axes), if it is nearer than *distance. */
 bool boundary_nearest(const boundary *b, vec3 x, double *distance, vec3 *on, vec3 *normal);
+
+/* No edge at the vertex leads below the plane with outward normal n (of the vertex's frame) by more than the
+ * angle; a negative one: all lead above it by at least so much. */
+bool boundary_leads_away(const abut_solid *s, int32_t vertex, vec3 n, double angle);
+/* Whether the foot of x (stored frame) on the face lies in it (0), or beyond a reflex edge by at most
+ * `reach`, with no other edge nearer (by how much); negative: beside it. */
+double boundary_stands_beyond(const abut_solid *s, int32_t face, vec3 x, double reach, double slack);
 
 /* ---- points of a pair while they are collected, and their grouping to manifolds: places whose normals agree
  * share one, deepest first (boundary_group.c) */

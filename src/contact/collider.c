@@ -234,7 +234,7 @@ static int collide_boundary(const collider *a, pose pa, const collider *b, pose 
                             const manifold_config *config, manifold *out, int room) {
     if (b->hull) return boundary_collide(&a->boundary, pa, &b->boundary, pb, config, out, room);
     if (b->shape.kind != ABUT_SHAPE_SPHERE && b->shape.kind != ABUT_SHAPE_CAPSULE)
-        return collider_collide_cells(a, pa, b, pb, config, out, room);
+        return collider_collide_curved(a, pa, b, pb, config, out, room);
     double half = b->shape.kind == ABUT_SHAPE_CAPSULE ? b->shape.length / 2 : 0;
     vec3 e = quat_rotate(pb.rotation, vec3_make(0, 0, half));
     int count = boundary_collide_round(vec3_sub(pb.position, e), vec3_add(pb.position, e), b->shape.radius,

@@ -3,12 +3,12 @@
  * where they come near:
  *
  *   convex        hull of a convex solid, sphere, capsule, cylinder, ellipsoid: one manifold
- * (contact/manifold.h) half-space    lowest feature of the other shape; of a solid with dents that is a
- * feature of its hull cavity        the world outside a ball: the farthest points of the other shape, each
- * with its own normal boundary      a solid with dents: its own vertices, convex edges and faces
- * (collider_boundary.c), with the index to tell inside from outside, and with the convex cells of the index
- * where the other shape is curved (collider_cells.c); internal faces between cells give no contacts surface
- * a smooth surface: closest points
+ *                 (contact/manifold.h)
+ *   half-space    lowest feature of the other shape; of a solid with dents that is a feature of its hull
+ *   cavity        the world outside a ball: the farthest points of the other shape, each with its own normal
+ *   boundary      a solid with dents: its own vertices, convex edges and faces (boundary.h; against cylinders
+ *                 and ellipsoids collider_curved.h), with the index to tell inside from outside
+ *   surface       a smooth surface: closest points
  *
  * Poses are those of the shape's origin.  Nothing is allocated after creation, so collisions run in any
  * number of threads at once. */

@@ -41,12 +41,17 @@ struct collider { /* first what a box asks for: one line of the cache */
 int collider_collide_cavity(const collider *a, pose pa, const collider *b, pose pb,
                             const manifold_config *config, manifold *out, int room);
 
-/* collider_cells.c: A is a solid with dents, B any convex shape. */
+/* collider_cells.c */
 abut_status collider_cells_create(const abut_context *context, const boundary *b, collider_cells *out,
                                   abut_error *error);
 void collider_cells_free(const abut_context *context, collider_cells *c);
-int collider_collide_cells(const collider *a, pose pa, const collider *b, pose pb,
-                           const manifold_config *config, manifold *out, int room);
+/* Whether a cylinder or an ellipsoid at a pose, with these bounds (shape axes of the solid), has a part of
+ * it. */
+bool collider_cells_meet(const collider_cells *cells, const abut_convex *shape, pose at, box bounds);
+
+/* collider_curved.c: A is a solid with dents, B a cylinder or an ellipsoid. */
+int collider_collide_curved(const collider *a, pose pa, const collider *b, pose pb,
+                            const manifold_config *config, manifold *out, int room);
 
 /* collider_surface.c: A is a smooth surface. */
 abut_status collider_surface_create(const abut_context *context, collider *c, abut_error *error);

@@ -1,0 +1,192 @@
+/* Ways out of an overlap of a solid with dents (A) and a curved shape (B): which of them B must take.
+ *
+ * A place where the two overlap has a point x of B, a point y of A on its boundary, and x = y - d n: a way
+ * out of the length d.  Not each is one.  Beneath a face on the far side of the solid x lies in another place
+ * altogether, or outside; from within a thin wall two ways lead out, and the longer one is none.
+ *
+ *     ________________       A translation that parts the two has to bring each point of B out of A, and each
+ *    |    y           |      point of A out of B.  So
+ *    |....|...        |
+ *     \   x  B :      |          d <= distance of x from the boundary of A, x inside A       (1)
+ *      '......'       |          d <= distance of y from the surface of B, y inside B        (2)
+ *
+ * each prove that none is shorter than d.  Places for which one of the two holds are contacts: what they tell
+ * is never deeper than the overlap is.  In shallow overlaps one of them holds wherever B is smooth.
+ *
+ * Where neither does (a rim near an edge), there is an overlap at least, if x is inside A or y inside B. Such
+ * a way counts while it is short and no shorter one begins or ends nearby; and the shortest of all where
+ * nothing else pushes.
+ *
+ * Last, where the two overlap by what the cells of the index say and no place shows it, B is so deep inside
+ * that all its ways out are longer than itself.  Then all features farther and farther away are asked, and
+ * the shortest way counts that leads B out of all cells. */
+#include "contact/collider_curved.h"
+#include "contact/element.h"
+
+/* How much of a length has to be left to be as long: of (1) and (2), and where B is asked whether it is free
+ * of the cells. */
+static const double MUCH = 0.99;
+
+/* ---- telling */
+
+static void tell_point(curved_search *q, vec3 n, const curved_point *at) {
+    if (at->gap > q->config->reach) return;
+    gather_add(q->found, (gather_point){.at = pose_point(q->frame, vec3_axpy(at->x, -at->gap / 2, n)),
+                                        .normal = vec3_neg(pose_vector(q->frame, n)),
+                                        .gap = at->gap,
+                                        .id = manifold_id(at->a, at->b),
+                                        .vertex = -1});
+}
+
+static void tell(curved_search *q, const curved_place *p) {
+    for (int i = 0; i < p->count; i++) tell_point(q, p->n, &p->points[i]);
+}
+
+/* ---- judging */
+
+static vec3 other_end(const curved_way *w) { return vec3_axpy(w->at.x, -w->at.gap, w->n); }
+
+static double depth_in_b(const curved_search *q, vec3 y) {
+    cast_hit hit;
+    return cast_point(q->b, q->pb, y, INFINITY, &hit) ? -hit.t : 0;
+}
+
+/* (1) or (2) */
+static bool must_take(const curved_search *q, const curved_way *w) {
+    double d = -MUCH * w->at.gap;
+    vec3 on, normal, origin = q->boundary->solid->origin;
+    if (depth_in_b(q, other_end(w)) >= d) return true;
+    return boundary_holds(q->boundary, w->at.x) &&
+           !boundary_nearest(q->boundary, vec3_add(w->at.x, origin), &d, &on, &normal);
+}
+
+static bool shows_overlap(const curved_search *q, const curved_way *w) {
+    return boundary_holds(q->boundary, w->at.x) || depth_in_b(q, other_end(w)) > q->slack;
+}
+
+/* Whether a way begins, ends or runs nearer to w than w is long. */
+static bool is_near(const curved_way *w, const curved_way *other) {
+    vec3 p[2] = {w->at.x, other_end(w)}, r[2] = {other->at.x, other_end(other)};
+    return vec3_length(element_between(p, r)) < -w->at.gap;
+}
+
+/* ---- offers */
+
+/* When the room is used up the longest way makes place. */
+static void keep_way(curved_search *q, curved_way w) {
+    if (q->way_count < CURVED_WAYS) {
+        q->ways[q->way_count++] = w;
+        return;
+    }
+    int longest = 0;
+    for (int i = 1; i < CURVED_WAYS; i++)
+        if (q->ways[i].at.gap < q->ways[longest].at.gap) longest = i;
+    if (w.at.gap > q->ways[longest].at.gap) q->ways[longest] = w;
+}
+
+void curved_offer(curved_search *q, const curved_place *p) {
+    if (p->count == 0) return;
+    curved_way w = {.n = p->n, .at = p->points[0]};
+    for (int i = 1; i < p->count; i++)
+        if (p->points[i].gap < w.at.gap) w.at = p->points[i];
+    bool counts = !q->is_deep && w.at.gap >= -q->slack;
+    /* where B lies flat, any point that is as deep may prove it */
+    for (int i = 0; i < p->count && !counts && !q->is_deep; i++) {
+        curved_way also = {.n = p->n, .at = p->points[i]};
+        counts = also.at.gap <= MUCH * w.at.gap && must_take(q, &also);
+    }
+    if (counts) tell(q, p);
+    w.counts = counts;
+    if (w.at.gap < -q->slack) keep_way(q, w);
+}
+
+/* ---- ways that are not proved */
+
+/* Whether a shorter way, that counts or may count, is near. */
+static bool is_doubtful(const curved_search *q, int way) {
+    const curved_way *w = &q->ways[way];
+    for (int i = 0; i < q->way_count; i++) {
+        const curved_way *other = &q->ways[i];
+        if (other->at.gap > w->at.gap && (other->counts || other->is_real) && is_near(w, other)) return true;
+    }
+    return false;
+}
+
+/* True: something pushes. */
+static bool settle_near(curved_search *q) {
+    const double little = 0.25 * fmin(q->b->core, q->boundary->depth);
+    bool pushes = false;
+    int shortest = -1;
+    for (int i = 0; i < q->way_count; i++) {
+        curved_way *w = &q->ways[i];
+        pushes |= w->counts;
+        if (!w->counts) w->is_real = shows_overlap(q, w);
+        if (w->is_real && (shortest < 0 || w->at.gap > q->ways[shortest].at.gap)) shortest = i;
+    }
+    for (int i = 0; i < q->way_count; i++) {
+        const curved_way *w = &q->ways[i];
+        if (w->is_real && -w->at.gap <= little && !is_doubtful(q, i))
+            tell_point(q, w->n, &w->at), pushes = true;
+    }
+    if (pushes || shortest < 0) return pushes;
+    tell_point(q, q->ways[shortest].n, &q->ways[shortest].at);
+    return true;
+}
+
+/* ---- deep inside */
+
+/* Whether B, a little smaller and moved, has a part of a cell. */
+static bool meets_cells(const curved_search *q, vec3 by) {
+    abut_convex small = *q->shape;
+    small.radius *= MUCH, small.length *= MUCH, small.axes = vec3_scale(small.axes, MUCH);
+    pose at = q->pb;
+    at.position = vec3_add(vec3_add(at.position, by), q->boundary->solid->origin);
+    return collider_cells_meet(&q->a->cells, &small, at, collider_bounds(q->b, at));
+}
+
+/* The shortest way not yet tried, of those that are known to be all up to their length; -1: none. */
+static int next_way(const curved_search *q, double all) {
+    int best = -1;
+    for (int i = 0; i < q->way_count; i++)
+        if (!q->ways[i].is_tried && -q->ways[i].at.gap <= all &&
+            (best < 0 || q->ways[i].at.gap > q->ways[best].at.gap))
+            best = i;
+    return best;
+}
+
+static bool lead_out(curved_search *q, double all) {
+    for (int i = next_way(q, all); i >= 0; i = next_way(q, all)) {
+        curved_way *w = &q->ways[i];
+        w->is_tried = true;
+        if (meets_cells(q, vec3_scale(w->n, -w->at.gap))) continue;
+        tell_point(q, w->n, &w->at);
+        return true;
+    }
+    return false;
+}
+
+/* Out of the hull of the solid, if by nothing else. */
+static void leave_hull(curved_search *q) {
+    manifold m;
+    pose pa = q->frame, pb = pose_mul(q->frame, q->pb);
+    pa.position = vec3_sub(pa.position, pose_vector(q->frame, q->boundary->solid->origin));
+    manifold_collide(&q->a->convex, pa, &q->b->convex, pb, q->config, NULL, &m);
+    for (int i = 0; i < m.count; i++)
+        gather_add(q->found, (gather_point){.at = m.points[i].at,
+                                            .normal = m.normal,
+                                            .gap = m.points[i].gap,
+                                            .id = m.points[i].id,
+                                            .vertex = -1});
+}
+
+void curved_settle(curved_search *q) {
+    if (settle_near(q) || !meets_cells(q, vec3_zero())) return;
+    box near = collider_bounds(q->b, q->pb);
+    q->is_deep = true;
+    for (double all = 2 * q->b->core; all < 4 * q->size; all *= 2) {
+        q->way_count = 0;
+        curved_find(q, box_grow(near, all));
+        if (lead_out(q, all)) return;
+    }
+    leave_hull(q);
+}
