@@ -16,7 +16,7 @@
 
 #include "contact/collider_parts.h"
 
-enum { CURVED_POINTS = 64, CURVED_WAYS = 64 };
+enum { CURVED_POINTS = 64, CURVED_WAYS = 256 };
 
 typedef struct curved_point {
     vec3 x; /* of B; the point of A is x - gap n */

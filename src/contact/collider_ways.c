@@ -51,13 +51,17 @@ static double depth_in_b(const curved_search *q, vec3 y) {
     return cast_point(q->b, q->pb, y, INFINITY, &hit) ? -hit.t : 0;
 }
 
+/* Of a point inside A; no more than `most`. */
+static double depth_in_a(const curved_search *q, vec3 x, double most) {
+    vec3 on, normal, point = vec3_add(x, q->boundary->solid->origin);
+    if (!boundary_holds(q->boundary, x)) return 0;
+    return boundary_nearest(q->boundary, point, &most, &on, &normal) ? -most : most;
+}
+
 /* (1) or (2) */
 static bool must_take(const curved_search *q, const curved_way *w) {
     double d = -MUCH * w->at.gap;
-    vec3 on, normal, origin = q->boundary->solid->origin;
-    if (depth_in_b(q, other_end(w)) >= d) return true;
-    return boundary_holds(q->boundary, w->at.x) &&
-           !boundary_nearest(q->boundary, vec3_add(w->at.x, origin), &d, &on, &normal);
+    return depth_in_b(q, other_end(w)) >= d || depth_in_a(q, w->at.x, d) >= d;
 }
 
 static bool shows_overlap(const curved_search *q, const curved_way *w) {
@@ -112,36 +116,51 @@ static bool is_doubtful(const curved_search *q, int way) {
     return false;
 }
 
-/* True: something pushes. */
-static bool settle_near(curved_search *q) {
+/* True: something pushes.  *overlaps: something should. */
+static bool settle_near(curved_search *q, bool *overlaps) {
     const double little = 0.25 * fmin(q->b->core, q->boundary->depth);
     bool pushes = false;
-    int shortest = -1;
     for (int i = 0; i < q->way_count; i++) {
         curved_way *w = &q->ways[i];
         pushes |= w->counts;
         if (!w->counts) w->is_real = shows_overlap(q, w);
-        if (w->is_real && (shortest < 0 || w->at.gap > q->ways[shortest].at.gap)) shortest = i;
+        *overlaps |= w->is_real;
     }
     for (int i = 0; i < q->way_count; i++) {
         const curved_way *w = &q->ways[i];
-        if (w->is_real && -w->at.gap <= little && !is_doubtful(q, i))
-            tell_point(q, w->n, &w->at), pushes = true;
+        if (!w->is_real || -w->at.gap > little || is_doubtful(q, i)) continue;
+        tell_point(q, w->n, &w->at);
+        pushes = true;
     }
-    if (pushes || shortest < 0) return pushes;
-    tell_point(q, q->ways[shortest].n, &q->ways[shortest].at);
-    return true;
+    return pushes;
 }
 
 /* ---- deep inside */
 
-/* Whether B, a little smaller and moved, has a part of a cell. */
-static bool meets_cells(const curved_search *q, vec3 by) {
+/* Whether B, made smaller and moved, has a part of a cell. */
+static bool meets_cells(const curved_search *q, double scale, vec3 by) {
     abut_convex small = *q->shape;
-    small.radius *= MUCH, small.length *= MUCH, small.axes = vec3_scale(small.axes, MUCH);
+    small.radius *= scale, small.length *= scale, small.axes = vec3_scale(small.axes, scale);
     pose at = q->pb;
     at.position = vec3_add(vec3_add(at.position, by), q->boundary->solid->origin);
     return collider_cells_meet(&q->a->cells, &small, at, collider_bounds(q->b, at));
+}
+
+/* The least translation that is proved: by (1) and (2) with the ends of all ways and the middle of B; and by
+ * (2) with a point of A within k B, which is (1 - k) times the radius of a ball in B away from B's surface.
+ */
+static double proved_depth(const curved_search *q) {
+    enum { HALVINGS = 6 };
+    double most = depth_in_a(q, q->pb.position, q->size), meets = 1, free = 0;
+    for (int i = 0; i < q->way_count; i++) {
+        most = fmax(most, depth_in_b(q, other_end(&q->ways[i])));
+        most = fmax(most, depth_in_a(q, q->ways[i].at.x, q->size));
+    }
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (meets + free) / 2;
+        *(meets_cells(q, middle, vec3_zero()) ? &meets : &free) = middle;
+    }
+    return fmax(most, (1 - meets) * q->b->core);
 }
 
 /* The shortest way not yet tried, of those that are known to be all up to their length; -1: none. */
@@ -154,12 +173,16 @@ static int next_way(const curved_search *q, double all) {
     return best;
 }
 
+/* The shortest way that leads out of all cells.  A still shorter one may slide along several faces at once,
+ * so that no more is told of its length than is proved. */
 static bool lead_out(curved_search *q, double all) {
     for (int i = next_way(q, all); i >= 0; i = next_way(q, all)) {
         curved_way *w = &q->ways[i];
         w->is_tried = true;
-        if (meets_cells(q, vec3_scale(w->n, -w->at.gap))) continue;
-        tell_point(q, w->n, &w->at);
+        if (meets_cells(q, MUCH, vec3_scale(w->n, -w->at.gap))) continue;
+        curved_point at = w->at;
+        at.gap = fmax(at.gap, -proved_depth(q));
+        tell_point(q, w->n, &at);
         return true;
     }
     return false;
@@ -168,19 +191,21 @@ static bool lead_out(curved_search *q, double all) {
 /* Out of the hull of the solid, if by nothing else. */
 static void leave_hull(curved_search *q) {
     manifold m;
+    double proved = proved_depth(q);
     pose pa = q->frame, pb = pose_mul(q->frame, q->pb);
     pa.position = vec3_sub(pa.position, pose_vector(q->frame, q->boundary->solid->origin));
     manifold_collide(&q->a->convex, pa, &q->b->convex, pb, q->config, NULL, &m);
     for (int i = 0; i < m.count; i++)
         gather_add(q->found, (gather_point){.at = m.points[i].at,
                                             .normal = m.normal,
-                                            .gap = m.points[i].gap,
+                                            .gap = fmax(m.points[i].gap, -proved),
                                             .id = m.points[i].id,
                                             .vertex = -1});
 }
 
 void curved_settle(curved_search *q) {
-    if (settle_near(q) || !meets_cells(q, vec3_zero())) return;
+    bool overlaps = false;
+    if (settle_near(q, &overlaps) || !(overlaps || meets_cells(q, MUCH, vec3_zero()))) return;
     box near = collider_bounds(q->b, q->pb);
     q->is_deep = true;
     for (double all = 2 * q->b->core; all < 4 * q->size; all *= 2) {
