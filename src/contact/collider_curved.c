@@ -127,13 +127,19 @@ static bool visit_edge(void *user, int32_t edge) {
 /* ---- vertices: the nearest point of B, with a normal that all edges at the vertex lead away from */
 
 static void try_vertex(curved_search *q, int32_t vertex, vec3 v, double gap, vec3 outward) {
-    vec3 n = vec3_neg(outward);
     if (gap > q->config->reach) return;
     if (!boundary_leads_away(q->boundary->solid, vertex, outward, 1e-9)) return;
-    curved_place p = {.n = n};
-    curved_add(&p, vec3_axpy(v, gap, n), gap, feature(ABUT_FEATURE_VERTEX, vertex),
+    curved_place p = {.n = vec3_neg(outward)};
+    curved_add(&p, vec3_axpy(v, -gap, outward), gap, feature(ABUT_FEATURE_VERTEX, vertex),
                feature(ABUT_FEATURE_FACE, 0));
     curved_offer(q, &p);
+}
+
+static void keep_deepest(curved_search *q, int32_t vertex, vec3 v, double gap, vec3 outward) {
+    if (!(gap < q->corner.at.gap)) return;
+    q->corner.n = vec3_neg(outward);
+    q->corner.at = (curved_point){vec3_axpy(v, -gap, outward), gap, feature(ABUT_FEATURE_VERTEX, vertex),
+                                  feature(ABUT_FEATURE_FACE, 0)};
 }
 
 /* Inside a cylinder both its mantle and its end may be the way out, whichever is nearer. */
@@ -159,6 +165,7 @@ static bool visit_vertex(void *user, int32_t vertex) {
     cast_hit hit;
     if (!is_cylinder && far_from_ellipsoid(q->shape, pose_unpoint(q->pb, v)) > q->config->reach) return true;
     if (!cast_point(q->b, q->pb, v, INFINITY, &hit)) return true;
+    keep_deepest(q, vertex, v, hit.t, hit.normal);
     if (is_cylinder && hit.t < 0)
         try_inside_cylinder(q, vertex, v);
     else

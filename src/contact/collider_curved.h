@@ -52,6 +52,7 @@ typedef struct curved_search {
     gather *found;
     curved_way ways[CURVED_WAYS]; /* the shortest of them, in the order in which they came */
     int way_count;
+    curved_way corner; /* of the vertex of A that is deepest in B, if there is one: its shortest way */
 } curved_search;
 
 /* The point of B farthest along d. */

@@ -65,13 +65,16 @@ static bool must_take(const curved_search *q, const curved_way *w) {
 }
 
 static bool shows_overlap(const curved_search *q, const curved_way *w) {
-    return boundary_holds(q->boundary, w->at.x) || depth_in_b(q, other_end(w)) > q->slack;
+    return depth_in_a(q, w->at.x, 2 * q->slack) > q->slack || depth_in_b(q, other_end(w)) > q->slack;
 }
 
-/* Whether a way begins, ends or runs nearer to w than w is long. */
-static bool is_near(const curved_way *w, const curved_way *other) {
+/* Whether two ways lead out of one part that A and B share: they come nearer to each other than w is long, or
+ * what lies half way between them is in both. */
+static bool is_same_part(const curved_search *q, const curved_way *w, const curved_way *other) {
     vec3 p[2] = {w->at.x, other_end(w)}, r[2] = {other->at.x, other_end(other)};
-    return vec3_length(element_between(p, r)) < -w->at.gap;
+    if (vec3_length(element_between(p, r)) < -w->at.gap) return true;
+    vec3 middle = vec3_lerp(vec3_lerp(p[0], p[1], 0.5), vec3_lerp(r[0], r[1], 0.5), 0.5);
+    return boundary_holds(q->boundary, middle) && depth_in_b(q, middle) > 0;
 }
 
 /* ---- offers */
@@ -106,12 +109,13 @@ void curved_offer(curved_search *q, const curved_place *p) {
 
 /* ---- ways that are not proved */
 
-/* Whether a shorter way, that counts or may count, is near. */
+/* Whether a shorter way, that counts or may count, leads out of the same part. */
 static bool is_doubtful(const curved_search *q, int way) {
     const curved_way *w = &q->ways[way];
     for (int i = 0; i < q->way_count; i++) {
         const curved_way *other = &q->ways[i];
-        if (other->at.gap > w->at.gap && (other->counts || other->is_real) && is_near(w, other)) return true;
+        if (other->at.gap > w->at.gap && (other->counts || other->is_real) && is_same_part(q, w, other))
+            return true;
     }
     return false;
 }
@@ -132,6 +136,9 @@ static bool settle_near(curved_search *q, bool *overlaps) {
         tell_point(q, w->n, &w->at);
         pushes = true;
     }
+    const curved_way *corner = &q->corner;
+    if (!pushes && corner->at.gap < -q->slack && -corner->at.gap <= little)
+        tell_point(q, corner->n, &corner->at), pushes = true;
     return pushes;
 }
 
@@ -146,12 +153,13 @@ static bool meets_cells(const curved_search *q, double scale, vec3 by) {
     return collider_cells_meet(&q->a->cells, &small, at, collider_bounds(q->b, at));
 }
 
-/* The least translation that is proved: by (1) and (2) with the ends of all ways and the middle of B; and by
- * (2) with a point of A within k B, which is (1 - k) times the radius of a ball in B away from B's surface.
+/* The least translation that is proved: by (1) and (2) with the ends of all ways, the vertex that is deepest
+ * in B and the middle of B; and by (2) with a point of A within k B, which is (1 - k) times the radius of a
+ * ball in B away from B's surface.
  */
 static double proved_depth(const curved_search *q) {
     enum { HALVINGS = 6 };
-    double most = depth_in_a(q, q->pb.position, q->size), meets = 1, free = 0;
+    double most = fmax(-q->corner.at.gap, depth_in_a(q, q->pb.position, q->size)), meets = 1, free = 0;
     for (int i = 0; i < q->way_count; i++) {
         most = fmax(most, depth_in_b(q, other_end(&q->ways[i])));
         most = fmax(most, depth_in_a(q, q->ways[i].at.x, q->size));

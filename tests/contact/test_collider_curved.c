@@ -288,20 +288,20 @@ static void try_shape(int kind, abut_shape s, int rounds, uint64_t seed) {
 static void test_ellipsoids(void **state) {
     (void)state;
     for (int kind = 0; kind < 3; kind++) {
-        try_shape(kind, abut_shape_ellipsoid(0.2, 0.15, 0.1), 120, 11 + (uint64_t)kind);
-        try_shape(kind, abut_shape_ellipsoid(0.06, 0.05, 0.07), 120, 21 + (uint64_t)kind);
-        try_shape(kind, abut_shape_ellipsoid(0.3, 0.2, 0.02), 120, 31 + (uint64_t)kind);
-        try_shape(kind, abut_shape_ellipsoid(0.02, 0.03, 0.3), 120, 41 + (uint64_t)kind);
+        try_shape(kind, abut_shape_ellipsoid(0.2, 0.15, 0.1), 400, 11 + (uint64_t)kind);
+        try_shape(kind, abut_shape_ellipsoid(0.06, 0.05, 0.07), 400, 21 + (uint64_t)kind);
+        try_shape(kind, abut_shape_ellipsoid(0.3, 0.2, 0.02), 400, 31 + (uint64_t)kind);
+        try_shape(kind, abut_shape_ellipsoid(0.02, 0.03, 0.3), 400, 41 + (uint64_t)kind);
     }
 }
 
 static void test_cylinders(void **state) {
     (void)state;
     for (int kind = 0; kind < 3; kind++) {
-        try_shape(kind, abut_shape_cylinder(0.12, 0.25), 120, 51 + (uint64_t)kind);
-        try_shape(kind, abut_shape_cylinder(0.05, 0.1), 120, 61 + (uint64_t)kind);
-        try_shape(kind, abut_shape_cylinder(0.25, 0.04), 120, 71 + (uint64_t)kind);
-        try_shape(kind, abut_shape_cylinder(0.03, 0.6), 120, 81 + (uint64_t)kind);
+        try_shape(kind, abut_shape_cylinder(0.12, 0.25), 400, 51 + (uint64_t)kind);
+        try_shape(kind, abut_shape_cylinder(0.05, 0.1), 400, 61 + (uint64_t)kind);
+        try_shape(kind, abut_shape_cylinder(0.25, 0.04), 400, 71 + (uint64_t)kind);
+        try_shape(kind, abut_shape_cylinder(0.03, 0.6), 400, 81 + (uint64_t)kind);
     }
 }
 
