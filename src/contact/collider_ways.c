@@ -58,10 +58,19 @@ static double depth_in_a(const curved_search *q, vec3 x, double most) {
     return boundary_nearest(q->boundary, point, &most, &on, &normal) ? -most : most;
 }
 
+/* The depth of y in an ellipsoid is at most the way to its surface straight away from its centre. */
+static double most_depth_in_b(const curved_search *q, vec3 y) {
+    if (q->shape->kind != ABUT_CONVEX_ELLIPSOID) return INFINITY;
+    vec3 x = pose_unpoint(q->pb, y), e = q->shape->axes;
+    double u = vec3_length(vec3_make(x.x / e.x, x.y / e.y, x.z / e.z));
+    return u > 0 ? vec3_length(x) * (1 / u - 1) : INFINITY;
+}
+
 /* (1) or (2) */
 static bool must_take(const curved_search *q, const curved_way *w) {
     double d = -MUCH * w->at.gap;
-    return depth_in_b(q, other_end(w)) >= d || depth_in_a(q, w->at.x, d) >= d;
+    vec3 y = other_end(w);
+    return (most_depth_in_b(q, y) >= d && depth_in_b(q, y) >= d) || depth_in_a(q, w->at.x, d) >= d;
 }
 
 static bool shows_overlap(const curved_search *q, const curved_way *w) {
@@ -75,6 +84,15 @@ static bool is_same_part(const curved_search *q, const curved_way *w, const curv
     if (vec3_length(element_between(p, r)) < -w->at.gap) return true;
     vec3 middle = vec3_lerp(vec3_lerp(p[0], p[1], 0.5), vec3_lerp(r[0], r[1], 0.5), 0.5);
     return boundary_holds(q->boundary, middle) && depth_in_b(q, middle) > 0;
+}
+
+/* Whether B, made smaller and moved, has a part of a cell. */
+static bool meets_cells(const curved_search *q, double scale, vec3 by) {
+    abut_convex small = *q->shape;
+    small.radius *= scale, small.length *= scale, small.axes = vec3_scale(small.axes, scale);
+    pose at = q->pb;
+    at.position = vec3_add(vec3_add(at.position, by), q->boundary->solid->origin);
+    return collider_cells_meet(&q->a->cells, &small, at, collider_bounds(q->b, at));
 }
 
 /* ---- offers */
@@ -120,38 +138,39 @@ static bool is_doubtful(const curved_search *q, int way) {
     return false;
 }
 
-/* True: something pushes.  *overlaps: something should. */
-static bool settle_near(curved_search *q, bool *overlaps) {
-    const double little = 0.25 * fmin(q->b->core, q->boundary->depth);
+/* Of the short ones those that count; whether one does. */
+static bool settle_short(curved_search *q, double little) {
     bool pushes = false;
     for (int i = 0; i < q->way_count; i++) {
         curved_way *w = &q->ways[i];
-        pushes |= w->counts;
-        if (!w->counts) w->is_real = shows_overlap(q, w);
-        *overlaps |= w->is_real;
+        w->is_real = !w->counts && -w->at.gap <= little && shows_overlap(q, w);
     }
     for (int i = 0; i < q->way_count; i++) {
         const curved_way *w = &q->ways[i];
-        if (!w->is_real || -w->at.gap > little || is_doubtful(q, i)) continue;
+        if (!w->is_real || is_doubtful(q, i)) continue;
         tell_point(q, w->n, &w->at);
         pushes = true;
     }
-    const curved_way *corner = &q->corner;
-    if (!pushes && corner->at.gap < -q->slack && -corner->at.gap <= little)
-        tell_point(q, corner->n, &corner->at), pushes = true;
     return pushes;
 }
 
-/* ---- deep inside */
-
-/* Whether B, made smaller and moved, has a part of a cell. */
-static bool meets_cells(const curved_search *q, double scale, vec3 by) {
-    abut_convex small = *q->shape;
-    small.radius *= scale, small.length *= scale, small.axes = vec3_scale(small.axes, scale);
-    pose at = q->pb;
-    at.position = vec3_add(vec3_add(at.position, by), q->boundary->solid->origin);
-    return collider_cells_meet(&q->a->cells, &small, at, collider_bounds(q->b, at));
+/* Whether something pushes, of all that is near. */
+static bool settle_near(curved_search *q) {
+    const double little = 0.25 * fmin(q->b->core, q->boundary->depth);
+    bool pushes = settle_short(q, little);
+    for (int i = 0; i < q->way_count && !pushes; i++) pushes = q->ways[i].counts;
+    if (pushes || !(q->corner.at.gap < -q->slack && -q->corner.at.gap <= little)) return pushes;
+    tell_point(q, q->corner.n, &q->corner.at);
+    return true;
 }
+
+static bool overlaps(const curved_search *q) {
+    for (int i = 0; i < q->way_count; i++)
+        if (shows_overlap(q, &q->ways[i])) return true;
+    return meets_cells(q, MUCH, vec3_zero());
+}
+
+/* ---- deep inside */
 
 /* The least translation that is proved: by (1) and (2) with the ends of all ways, the vertex that is deepest
  * in B and the middle of B; and by (2) with a point of A within k B, which is (1 - k) times the radius of a
@@ -212,8 +231,7 @@ static void leave_hull(curved_search *q) {
 }
 
 void curved_settle(curved_search *q) {
-    bool overlaps = false;
-    if (settle_near(q, &overlaps) || !(overlaps || meets_cells(q, MUCH, vec3_zero()))) return;
+    if (settle_near(q) || !overlaps(q)) return;
     box near = collider_bounds(q->b, q->pb);
     q->is_deep = true;
     for (double all = 2 * q->b->core; all < 4 * q->size; all *= 2) {
