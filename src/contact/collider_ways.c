@@ -14,12 +14,14 @@
  * is never deeper than the overlap is.  In shallow overlaps one of them holds wherever B is smooth.
  *
  * Where neither does (a rim near an edge), there is an overlap at least, if x is inside A or y inside B. Such
- * a way counts while it is short and no shorter one begins or ends nearby; and the shortest of all where
- * nothing else pushes.
+ * a way counts while it is short and no shorter one leads out of the same part.
  *
- * Last, where the two overlap by what the cells of the index say and no place shows it, B is so deep inside
- * that all its ways out are longer than itself.  Then all features farther and farther away are asked, and
- * the shortest way counts that leads B out of all cells. */
+ * All that does not explain an overlap, if nothing pushes though there is one (by such a place, or by what
+ * the cells of the index say), or if a vertex of A is deeper in B than anything pushes.  Then B is deep
+ * inside, or at a saddle (a vertex of edges that bend towards each other), where it may touch several faces
+ * and edges at once and none of them alone.  All features farther and farther away are asked, and the
+ * shortest way counts that leads B out of all cells, as far as it is proved; at a saddle the vertex pushes by
+ * itself. */
 #include "contact/collider_curved.h"
 #include "contact/element.h"
 
@@ -95,6 +97,10 @@ static bool meets_cells(const curved_search *q, double scale, vec3 by) {
     return collider_cells_meet(&q->a->cells, &small, at, collider_bounds(q->b, at));
 }
 
+static bool leads_out(const curved_search *q, const curved_way *w) {
+    return !meets_cells(q, MUCH, vec3_scale(w->n, -w->at.gap));
+}
+
 /* ---- offers */
 
 /* When the room is used up the longest way makes place. */
@@ -138,9 +144,10 @@ static bool is_doubtful(const curved_search *q, int way) {
     return false;
 }
 
-/* Of the short ones those that count; whether one does. */
-static bool settle_short(curved_search *q, double little) {
-    bool pushes = false;
+/* Of the short ones those that count: the longest that leads out of all cells; 0: none does. */
+static double settle_short(curved_search *q) {
+    const double little = 0.25 * fmin(q->b->core, q->boundary->depth);
+    double longest = 0;
     for (int i = 0; i < q->way_count; i++) {
         curved_way *w = &q->ways[i];
         w->is_real = !w->counts && -w->at.gap <= little && shows_overlap(q, w);
@@ -149,22 +156,22 @@ static bool settle_short(curved_search *q, double little) {
         const curved_way *w = &q->ways[i];
         if (!w->is_real || is_doubtful(q, i)) continue;
         tell_point(q, w->n, &w->at);
-        pushes = true;
+        if (-w->at.gap > longest && leads_out(q, w)) longest = -w->at.gap;
     }
-    return pushes;
+    return longest;
 }
 
-/* Whether something pushes, of all that is near. */
+/* Whether what was told explains the overlap: something pushes, and no vertex of A is deeper in B than that.
+ */
 static bool settle_near(curved_search *q) {
-    const double little = 0.25 * fmin(q->b->core, q->boundary->depth);
-    bool pushes = settle_short(q, little);
-    for (int i = 0; i < q->way_count && !pushes; i++) pushes = q->ways[i].counts;
-    if (pushes || !(q->corner.at.gap < -q->slack && -q->corner.at.gap <= little)) return pushes;
-    tell_point(q, q->corner.n, &q->corner.at);
-    return true;
+    double longest = settle_short(q);
+    for (int i = 0; i < q->way_count; i++)
+        if (q->ways[i].counts) longest = fmax(longest, -q->ways[i].at.gap);
+    return longest > 0 && longest >= -MUCH * q->corner.at.gap;
 }
 
 static bool overlaps(const curved_search *q) {
+    if (q->corner.at.gap < -q->slack) return true;
     for (int i = 0; i < q->way_count; i++)
         if (shows_overlap(q, &q->ways[i])) return true;
     return meets_cells(q, MUCH, vec3_zero());
@@ -200,44 +207,56 @@ static int next_way(const curved_search *q, double all) {
     return best;
 }
 
-/* The shortest way that leads out of all cells.  A still shorter one may slide along several faces at once,
- * so that no more is told of its length than is proved. */
-static bool lead_out(curved_search *q, double all) {
+/* The shortest way that leads out of all cells; NULL: none up to that length does. */
+static const curved_way *find_way_out(curved_search *q, double all) {
     for (int i = next_way(q, all); i >= 0; i = next_way(q, all)) {
-        curved_way *w = &q->ways[i];
-        w->is_tried = true;
-        if (meets_cells(q, MUCH, vec3_scale(w->n, -w->at.gap))) continue;
-        curved_point at = w->at;
-        at.gap = fmax(at.gap, -proved_depth(q));
-        tell_point(q, w->n, &at);
-        return true;
+        q->ways[i].is_tried = true;
+        if (leads_out(q, &q->ways[i])) return &q->ways[i];
     }
-    return false;
+    return NULL;
+}
+
+static void tell_at_most(curved_search *q, const curved_way *w, double depth) {
+    curved_point at = w->at;
+    at.gap = fmax(at.gap, -depth);
+    tell_point(q, w->n, &at);
 }
 
 /* Out of the hull of the solid, if by nothing else. */
-static void leave_hull(curved_search *q) {
+static void leave_hull(curved_search *q, double depth) {
     manifold m;
-    double proved = proved_depth(q);
     pose pa = q->frame, pb = pose_mul(q->frame, q->pb);
     pa.position = vec3_sub(pa.position, pose_vector(q->frame, q->boundary->solid->origin));
     manifold_collide(&q->a->convex, pa, &q->b->convex, pb, q->config, NULL, &m);
     for (int i = 0; i < m.count; i++)
         gather_add(q->found, (gather_point){.at = m.points[i].at,
                                             .normal = m.normal,
-                                            .gap = fmax(m.points[i].gap, -proved),
+                                            .gap = fmax(m.points[i].gap, -depth),
                                             .id = m.points[i].id,
                                             .vertex = -1});
 }
 
-void curved_settle(curved_search *q) {
-    if (settle_near(q) || !overlaps(q)) return;
+/* A still shorter way may slide along several faces at once, so that no more is told of its length than is
+ * proved.  At a saddle that is the rule: what leads out in one piece is a long way round, and the vertex
+ * takes its shortest way out of B. */
+static void settle_deep(curved_search *q) {
+    const curved_way *w = NULL;
     box near = collider_bounds(q->b, q->pb);
     q->is_deep = true;
-    for (double all = 2 * q->b->core; all < 4 * q->size; all *= 2) {
+    for (double all = 2 * q->b->core; !w && all < 4 * q->size; all *= 2) {
         q->way_count = 0;
         curved_find(q, box_grow(near, all));
-        if (lead_out(q, all)) return;
+        w = find_way_out(q, all);
     }
-    leave_hull(q);
+    double depth = proved_depth(q);
+    if (q->corner.at.gap < -q->slack && !(w && -w->at.gap <= 2 * depth))
+        tell_at_most(q, &q->corner, depth);
+    else if (w)
+        tell_at_most(q, w, depth);
+    else
+        leave_hull(q, depth);
+}
+
+void curved_settle(curved_search *q) {
+    if (!settle_near(q) && overlaps(q)) settle_deep(q);
 }
