@@ -181,16 +181,16 @@ static bool overlaps(const curved_search *q) {
 
 /* The least translation that is proved: by (1) and (2) with the ends of all ways, the vertex that is deepest
  * in B and the middle of B; and by (2) with a point of A within k B, which is (1 - k) times the radius of a
- * ball in B away from B's surface.
- */
+ * ball in B away from B's surface. */
 static double proved_depth(const curved_search *q) {
     enum { HALVINGS = 6 };
-    double most = fmax(-q->corner.at.gap, depth_in_a(q, q->pb.position, q->size)), meets = 1, free = 0;
+    double most = fmax(-q->corner.at.gap, depth_in_a(q, q->pb.position, q->size)), free = 0;
+    double meets = meets_cells(q, MUCH, vec3_zero()) ? MUCH : 1;
     for (int i = 0; i < q->way_count; i++) {
         most = fmax(most, depth_in_b(q, other_end(&q->ways[i])));
         most = fmax(most, depth_in_a(q, q->ways[i].at.x, q->size));
     }
-    for (int i = 0; i < HALVINGS; i++) {
+    for (int i = 0; i < HALVINGS && meets < 1; i++) {
         double middle = (meets + free) / 2;
         *(meets_cells(q, middle, vec3_zero()) ? &meets : &free) = middle;
     }
@@ -249,6 +249,7 @@ static void settle_deep(curved_search *q) {
         w = find_way_out(q, all);
     }
     double depth = proved_depth(q);
+    if (!(depth > q->slack)) return;
     if (q->corner.at.gap < -q->slack && !(w && -w->at.gap <= 2 * depth))
         tell_at_most(q, &q->corner, depth);
     else if (w)
