@@ -33,8 +33,11 @@ bool states_make(const group_system *s, arena *scratch, states *out) {
         r->b = s->b[i], r->ease = ease_of(s->g, &s->rows[i]);
     }
     out->loads = arena_alloc(scratch, (size_t)out->space.dimension / BLOCK_SIDE + 1, sizeof(double));
-    return out->loads &&
-           coupled_make(out->space.dimension / BLOCK_SIDE, out->rows, s->count, scratch, &out->equations);
+    if (!out->loads ||
+        !coupled_make(out->space.dimension / BLOCK_SIDE, out->rows, s->count, scratch, &out->equations))
+        return false;
+    out->equations.thorough = s->g->row_count > 0;
+    return true;
 }
 
 bool states_solve(states *t, const uint8_t *state, double scale, const double *start, double *z) {

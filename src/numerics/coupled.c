@@ -178,7 +178,7 @@ bool coupled_solve(coupled *c, double scale) {
     if (!(scale > 0)) scale = 1;
     bool contradicts = false;
     double left = residual(c, scale);
-    for (int k = 0; k < 2 && left > GOOD && !contradicts; k++)
+    for (int k = 0; k < 2 && left > GOOD && (c->thorough || !contradicts); k++)
         left = attempt(c, eases[k], scale, left, &contradicts);
     if (c->wide && left > GOOD) left = coupled_wide_solve(c, eases[0], scale, &contradicts);
     c->left = left;

@@ -16,8 +16,12 @@
  * from z = 0 it is that of least sum of ease_i z_i^2 for symmetric equations, and any other has z_i = -(w_i .
  * q) / ease_i for some motion q: the loads of an elastic foundation, linear over a face whose points have one
  * ease.  Rows that contradict each other slightly (an edge whose two ends stick, between two corrections of
- * the drift) get the y of least squares. Nearly dependent rows that contradict each other more do not come to
- * rest: that is for a dense method to decide.
+ * the drift) get the y of least squares.  So do rows that nearly depend on each other, s < 7e-4, where they
+ * miss by no more than that: places of a rim that lie side by side stand for one between them.  Not if
+ * `thorough`: a hinge right above a contact holds what it holds (a mechanism missed both by 5e-7 of the
+ * scale, and its energy by 1e-6 a second), and only what stands with the second ease as well, s < 1e-4,
+ * contradicts. Nearly dependent rows that contradict each other more do not come to rest: that is for a dense
+ * method to decide.
  *
  * Masses that differ by more than 1e4 (WIDE).  A heavy body on a light one moves along the forces that pass
  * through the light one by 1/ratio of what they would do to that alone: s^2 = 1/ratio, far below EASE, and
@@ -56,6 +60,7 @@ typedef struct coupled {
     coupled_row *rows;
     double *y;     /* y0 before, y after coupled_solve: all rows with their z added */
     double slight; /* contradictions that are accepted, relative to the scale: 1e-6 */
+    bool thorough; /* rows that nearly depend on each other are all held: false */
     double left;   /* the largest residual of the answer, relative to the scale */
     block_lu matrix;
     double *step, *left_over, *work;
