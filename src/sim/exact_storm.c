@@ -208,6 +208,28 @@ static abut_status shorten_until_clear(exact *x, double h, const before_step *b,
                                                                 : status;
 }
 
+/* Hinges hold the velocities of a time step where it began; at its end they miss by what their directions
+ * turned within it, h J' v.  The exact clock would move on with that until its next correction, which brings
+ * back the places and their height (2 tons on a mechanism lost 9 mJ in 0.1 ms): it begins with velocities on
+ * the hinges. */
+static abut_status close_hinges(exact *x, abut_error *error) {
+    if (x->hinge_count == 0) return ABUT_OK;
+    double powers[2], before = exact_energy(x);
+    abut_status status = exact_apply(x, x->time, powers, error);
+    if (status != ABUT_OK) return status;
+    group g = exact_group(x);
+    g.contact_count = g.face_count = 0;
+    arena_mark mark = arena_save(x->arena);
+    spatial *velocities = arena_alloc(x->arena, (size_t)x->count + 1, sizeof *velocities);
+    project_result result;
+    status =
+        velocities ? project_velocities(&g, &x->scratch, velocities, &result, error) : fail_memory(error);
+    for (int i = 0; i < x->movable && status == ABUT_OK; i++) x->motions[i].velocity = velocities[i];
+    if (status == ABUT_OK) x->account->numerical += before - exact_energy(x);
+    arena_restore(x->arena, mark);
+    return status;
+}
+
 /* One step from the placed state. */
 abut_status exact_time_step(exact *x, bool *rests, abut_error *error) {
     double start = x->time;
@@ -237,6 +259,7 @@ abut_status exact_time_step(exact *x, bool *rests, abut_error *error) {
     x->unseen = 0;
     *rests = *rests && status == ABUT_OK && !exact_moves(x, still);
     if (*rests) x->pace.steps_left = 0; /* its impulses are loads that hold the group */
-    if (x->pace.steps_left <= 0) x->pace.steps_left = 0, x->pace.calm_since = x->time;
-    return status;
+    if (x->pace.steps_left > 0) return status;
+    x->pace.steps_left = 0, x->pace.calm_since = x->time;
+    return status == ABUT_OK && !*rests ? close_hinges(x, error) : status;
 }
