@@ -220,12 +220,23 @@ static void let_go(const states *t, double tolerance, system_solution *sol) {
     }
 }
 
+/* How many different states the unknowns with bounds can have; `most` where there are more. */
+static int count_states(const group_system *s, int most) {
+    int count = 1;
+    for (int i = 0; i < s->count && count < most; i++)
+        if (!is_bilateral(s, i)) count *= isfinite(s->lo[i]) && isfinite(s->hi[i]) ? 3 : 2;
+    return count < most ? count : most;
+}
+
 /* Pivots from the given states: in large systems first all that pull at once, then the worst violation first;
- * after `count` steps the first one (Murty's rule, which cannot cycle where the matrix is a P-matrix).  True
- * when they end in a solution; false at the budget or where the free rows have none.  *memory is false when
- * memory is out. */
+ * after `count` steps the first one (Murty's rule, which cannot cycle where the matrix is a P-matrix). Either
+ * rule knows nothing but the states: what has not ended after as many steps as there are states goes round in
+ * a circle.  True when they end in a solution; false at the budget or where the free rows have none.  *memory
+ * is false when memory is out. */
 static bool pivot(states *t, double tolerance, int budget, arena *scratch, system_solution *sol,
                   bool *memory) {
+    int worst_first = count_states(t->s, t->s->count);
+    if (budget > worst_first) budget = worst_first + count_states(t->s, budget - worst_first);
     for (int step = 0; step <= budget; step++) {
         bool solved;
         *memory = solve_states(t, scratch, sol, &solved);
@@ -233,7 +244,7 @@ static bool pivot(states *t, double tolerance, int budget, arena *scratch, syste
         evaluate(t->s, sol);
         if (sol->wide) measure_loads(t, sol, t->loads);
         uint8_t next = 0;
-        int worst = worst_violation(t, sol, tolerance, step > t->s->count, &next);
+        int worst = worst_violation(t, sol, tolerance, step > worst_first, &next);
         if (worst < 0) return free_rows_hold(t->s, sol, tolerance);
         sol->state[worst] = next, sol->pivots++;
         if (step == 0 && t->s->count > LARGE_SYSTEM) let_go(t, tolerance, sol);

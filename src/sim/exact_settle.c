@@ -194,6 +194,26 @@ abut_status exact_impacts(exact *x, abut_error *error) {
     return status;
 }
 
+/* The impulse where no finite force exists; *idle: it changed nothing, and another one would not either. */
+static abut_status push_at_once(exact *x, bool *idle, abut_error *error) {
+    arena_mark mark = arena_save(x->arena);
+    int64_t count = x->contacts.count;
+    twist *before = arena_alloc(x->arena, (size_t)x->movable + 1, sizeof *before);
+    bool happened = false;
+    if (!before) return fail_memory(error);
+    for (int i = 0; i < x->movable; i++) before[i] = x->motions[i].velocity;
+    abut_status status = exact_impact(x, true, &happened, error);
+    if (status == ABUT_OK) status = drop(x, FLIES, error);
+    *idle = x->contacts.count == count;
+    for (int i = 0; i < x->movable; i++) {
+        twist now = x->motions[i].velocity;
+        *idle &= vec3_distance(before[i].linear, now.linear) == 0 &&
+                 vec3_distance(before[i].angular, now.angular) == 0;
+    }
+    arena_restore(x->arena, mark);
+    return status;
+}
+
 /* Modes and forces; where no finite force exists, an impulse. */
 static abut_status choose(exact *x, abut_error *error) {
     double powers[2];
@@ -204,14 +224,14 @@ static abut_status choose(exact *x, abut_error *error) {
         /* an approximate solver never gets to the end: its residual is audited */
         bool rough = x->model->world.solver >= ABUT_SOLVER_PGS;
         if ((outcome == FORCES_BUDGET && !rough) || outcome == FORCES_CANNOT_STICK) x->confused = true;
-        bool happened, added = false;
+        bool idle = false, added = false;
         if (status == ABUT_OK && outcome == FORCES_SOLVED && round < CUT_ROUNDS)
             status = exact_disc_cut(x, DISC_ACCELERATION, 1e-5 * exact_acceleration_limit(x), &added, error);
         if (added) continue;
         if (status != ABUT_OK || outcome != FORCES_NO_FINITE_FORCE) return status;
-        status = exact_impact(x, true, &happened, error);
-        if (status == ABUT_OK) status = drop(x, FLIES, error);
-        if (status != ABUT_OK || !happened) return status;
+        status = push_at_once(x, &idle, error);
+        if (status != ABUT_OK) return status;
+        if (idle) break;
     }
     x->confused = true;
     return ABUT_OK;
