@@ -227,6 +227,8 @@ typedef struct exact {
     double speed;         /* largest speed in the group, for scales */
     bool integrating;     /* an evaluation for the integrator: only accelerations are wanted */
     bool cut_short;       /* the last step, by an event */
+    int calm;             /* steps in a row in this frame that no event ended, and that did not grow, */
+    double short_step;    /* and the length of the last of them, s */
     double storm;         /* tiny steps, less what calm ones have made up for (exact_storm.c) */
     bool marked;          /* near pairs are marked for the placed state */
     bool slowing;         /* a time step is being solved, with drag at its end */

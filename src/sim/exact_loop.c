@@ -3,6 +3,8 @@
 
 #include <float.h>
 
+/* Steps that do not grow before slip is taken to creep, and after that did not pay. */
+enum { CALM_STEPS = 8, CALM_AGAIN = 64 };
 enum { STEP_BUDGET = 10000000, VELOCITY_NUMBER = 7 /* of a body's numbers: the first of its velocities */ };
 
 /* ---- rest */
@@ -153,12 +155,53 @@ static bool is_stiff(const exact *x, double time) {
     return exact_find_paces(x, time).decay * time > 100 * (1 + x->movable);
 }
 
-static abut_status integrate(exact *x, double until, abut_error *error) {
-    if (!is_stiff(x, until - x->time)) return ode_step(&x->integrator, until, error);
+/* How fast friction turns slow slip at the placed state: across a slip of the speed u what turns it decays
+ * with mu N k / u,  k = e . M^-1 e of the place; hinges and other places make that less. */
+static double slip_decay(const exact *x) {
+    double decay = 0;
+    for (int64_t i = 0; i < x->contacts.count; i++) {
+        const group_contact *c = &x->contacts.data[i];
+        vec3 u = contact_slip(&c->point, &x->motions[c->a], &x->motions[c->b]);
+        double speed = vec3_length(u);
+        if (c->mode != FRICTION_SLIP || c->face > 0 || !(speed > 0)) continue;
+        vec3 across = vec3_cross(c->point.normal, vec3_scale(u, 1 / speed));
+        double k = exact_mobility(x, c, across);
+        decay = fmax(decay, c->friction.slide * x->loads.data[i].normal * k / speed);
+    }
+    return decay;
+}
+
+/* Whether stability holds explicit steps short while slip creeps: some in a row were not ended by an event
+ * and did not grow, and were as long as the decay of the slip may allow.  (Steps are short for other reasons,
+ * too: slip that begins or ends.)  An implicit step costs as much as 1 + bodies explicit ones, so it must be
+ * longer. */
+static bool creeps(const exact *x, double time) {
+    return x->calm >= CALM_STEPS && time > (1 + x->movable) * x->short_step &&
+           slip_decay(x) * x->short_step > 2;
+}
+
+/* After a step: how many were calm in a row; an implicit one that did not pay is not tried again soon. */
+static void count_calm(exact *x, bool crept) {
+    double length = x->integrator.t - x->integrator.t_old;
+    if (crept) {
+        if (length < (1 + x->movable) * x->short_step) x->calm = -CALM_AGAIN;
+        return;
+    }
+    bool breaks = x->cut_short || x->pace.hint > 1.5 * length;
+    x->calm = breaks && x->calm >= 0 ? 0 : x->calm + 1;
+    x->short_step = length;
+}
+
+/* One step towards `until`.  *crept: implicitly, for slow slip. */
+static abut_status integrate(exact *x, double until, bool *crept, abut_error *error) {
+    double time = until - x->time;
+    *crept = creeps(x, time);
+    if (!*crept && !is_stiff(x, time)) return ode_step(&x->integrator, until, error);
     if (!x->implicit.memory) {
         abut_status status = radau_init(&x->implicit, &x->run->context, exact_numbers(x));
         if (status != ABUT_OK) return fail_memory(error);
     }
+    if (*crept) x->integrator.h = fmax(x->integrator.h, fmin(4 * (1 + x->movable) * x->short_step, time));
     abut_status status = radau_step(&x->implicit, &x->integrator, until, error);
     return status == ABUT_FAILED ? ode_step(&x->integrator, until, error) : status;
 }
@@ -180,7 +223,8 @@ static abut_status step(exact *x, abut_error *error) {
     x->integrator.config.first_step = hint > 0 ? fmin(hint, limit) : 0;
     status = ode_start(&x->integrator, start, x->y, error);
     double until = limit < x->end - start ? start + limit : x->end;
-    if (status == ABUT_OK) status = integrate(x, until, error);
+    bool crept = false;
+    if (status == ABUT_OK) status = integrate(x, until, &crept, error);
     if (status != ABUT_OK) return status;
     double reached = x->integrator.t;
     bool crumb =
@@ -193,6 +237,7 @@ static abut_status step(exact *x, abut_error *error) {
     exact_event e = exact_find_event(x, start, reached);
     reached = e.kind != EXACT_NOTHING ? e.time : x->proven;
     x->cut_short = e.kind != EXACT_NOTHING;
+    count_calm(x, crept);
     status = exact_keep_segment(x, start, reached, error);
     if (status == ABUT_OK) status = exact_place_dense(x, reached, error);
     if (status != ABUT_OK) return status;
