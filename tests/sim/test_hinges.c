@@ -315,7 +315,8 @@ static void a_flight_from_a_limit_may_be_short(void **state) {
 
 static void keep_notice(void *user, abut_log_level level, const char *message) {
     (void)level;
-    if (strstr(message, "contradict")) snprintf(user, 256, "%s", message);
+    if (strstr(message, "contradict") || strstr(message, "velocities of the start"))
+        snprintf(user, 256, "%s", message);
 }
 
 /* Two motors that want different speeds get the mean of both, which is least squares, and a notice with
@@ -339,6 +340,33 @@ static void contradicting_hinges_are_told(void **state) {
         advance(&t, 0.2);
         close_to(abut_sim_motion(t.sim, 0).spin.z, (1 + speed) / 2.0, 1e-9);
         assert_true(speed == 1 ? notice[0] == 0 : strstr(notice, "`wheel` and the ground") != NULL);
+        finish(&t);
+    }
+}
+
+/* A bob on a ball hinge at 1 m keeps what it has across the arm, w = v / l, and loses what it has along it,
+ * which a notice tells with its size; one that is given nothing along it has no notice. */
+static void velocities_that_do_not_fit_are_told(void **state) {
+    (void)state;
+    for (int along = 0; along <= 3; along += 3) {
+        char text[1024], notice[256] = "";
+        snprintf(
+            text, sizeof text,
+            "world { gravity = {0, 0, 0} }\n"
+            "body { name = 'bob', shape = sphere {0.1}, mass = 1, inertia = {1, 1, 1}, position = {1, 0, 0}, "
+            "velocity = {%d, 2, 0}, spin = {0, 0, 2} }\nhinge.ball { 'bob', at = {0, 0, 0} }\n",
+            along);
+        trial t = {0};
+        abut_error error = {0};
+        abut_context context = {.log = {keep_notice, notice}};
+        assert_int_equal(abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &t.scene, &error),
+                         ABUT_OK);
+        assert_int_equal(abut_model_create(NULL, abut_scene_world(t.scene), &t.model, &error), ABUT_OK);
+        assert_int_equal(abut_sim_create(&context, t.model, NULL, &t.sim, &error), ABUT_OK);
+        advance(&t, 0.5);
+        close_to(abut_sim_motion(t.sim, 0).spin.z, 2, 1e-9);
+        close_to(abut_sim_energy(t.sim).dissipated, 0.5 * along * along, 1e-9);
+        assert_true(along == 0 ? notice[0] == 0 : strstr(notice, "`bob` is changed by 3 m/s") != NULL);
         finish(&t);
     }
 }
@@ -381,6 +409,7 @@ static void what_nothing_pushes_keeps_its_promises(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contradicting_hinges_are_told),
+        cmocka_unit_test(velocities_that_do_not_fit_are_told),
         cmocka_unit_test(a_spring_on_a_slider),
         cmocka_unit_test(a_spring_on_a_pin),
         cmocka_unit_test(two_masses_on_a_spring),
