@@ -102,7 +102,7 @@ static void a_damped_pin_sinks(void **state) {
  * the floor.  Friction mu m g turns slip of the speed V within V / mu g = 2e-6 s: what is left is the arm
  * that the contact follows without slip across it, a' = -(V / l) sin a for its angle to x, tan(a/2) =
  * tan(1/2) exp(-V t / l) (a tractrix; the inertia changes it by V^2 / (mu g l) = 2e-9).  Explicit steps are
- * held to 4e-6 s. */
+ * held to 1e-5 s. */
 static void a_castor_trails(void **state) {
     (void)state;
     trial t;
@@ -120,7 +120,7 @@ static void a_castor_trails(void **state) {
     abut_motion m = abut_sim_motion(t.sim, 2);
     close_to(m.center.x, V * at - l * cos(a), 1e-10);
     close_to(m.center.y, -l * sin(a), 1e-10);
-    is_quick(&t, 2000); /* of 125,000 */
+    is_quick(&t, 2000); /* of 50,000 */
     finish(&t);
 }
 
