@@ -232,7 +232,9 @@ typedef struct live_island {
     int32_t first_hinge, hinge_count;
     int32_t points;
     int32_t bearing, wavering; /* contacts: live_sway.c */
-    int32_t pace, tall;        /* of this step: the largest of its bodies */
+    double load;               /* of them, and their normals upwards by their loads */
+    vec3 leaning;
+    int32_t pace, tall; /* of this step: the largest of its bodies */
     double hold;
     bool awake, direct;
     bool driven; /* a motor or a body that moves by itself keeps it awake */

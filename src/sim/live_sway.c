@@ -16,6 +16,7 @@
 enum { LOW_LAYERS = 13, TALL_LAYERS = 26, ROUNDS = 64 };
 #define FEW          0.02 /* of the contacts that bear something, or of the bodies: less is not the structure */
 #define HOLD_SECONDS 1.0
+#define HEAP         0.8  /* of normals that all are alike, 1; 0.7 of hulls in a bin */
 #define REST         0.25 /* of the rest speed: slower springs make more of what is left of a sway */
 
 /* Of the load at which springs buckle.  At rest points that bear less than usual are rigid, so that what
@@ -52,8 +53,21 @@ static int layers(live *w, const live_island *s) {
 /* Whether an island may have as many layers. */
 static bool may_be_tall(const live_island *s) { return s->awake && !s->direct && s->body_count > LOW_LAYERS; }
 
+static void add_load(const live_batch *b, int lane, vec3 up, live_island *s) {
+    vec3 n = {b->n.x[lane], b->n.y[lane], b->n.z[lane]};
+    double load = 0;
+    for (int i = 0; i < b->points; i++) load += b->point[i].impulse[lane];
+    s->load += load, s->leaning = vec3_axpy(s->leaning, vec3_dot(n, up) < 0 ? -load : load, n);
+}
+
+/* Bodies that hold each other from all sides: no layer of them leans (live_buckle.c, which asks more
+ * closely).
+ */
+static bool is_heap(const live_island *s) { return vec3_length(s->leaning) < HEAP * s->load; }
+
 /* Contacts of islands that bear another load than usual: bodies meet, or a run begins. */
 static void count_wavering(live *w) {
+    vec3 up = vec3_neg(w->model->world.gravity);
     for (int64_t i = 0; i < w->batch_count; i++) {
         const live_batch *b = &w->batches[i];
         for (int k = 0; k < LANES && b->bearing; k++) {
@@ -61,6 +75,7 @@ static void count_wavering(live *w) {
             int slot = b->moves_a >> k & 1 ? b->a[k] : b->b[k];
             live_island *s = &w->islands.data[w->rests[slot - 1].island];
             s->bearing++, s->wavering += b->wavering >> k & 1;
+            add_load(b, k, up, s);
         }
     }
 }
@@ -92,7 +107,7 @@ static int slowest(double load, double most, int pace) {
 /* Where it stirs: faster at once, or what is left of it slower after a second. */
 static bool hurry(live *w, int64_t island, live_rest *next) {
     const live_island *s = &w->islands.data[island];
-    int n = layers(w, s);
+    int n = is_heap(s) ? 0 : layers(w, s);
     double load = n > LOW_LAYERS ? live_overload(w, island, n) : 0;
     if (load < 0) return false;
     int wanted = load > 0 ? slowest(load, MOST_STIRRING, n > TALL_LAYERS ? 2 : 1) : 0;
