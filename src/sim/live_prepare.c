@@ -5,8 +5,13 @@
 #define BAND 0.05
 
 /* The contacts of a colour lie far apart, and their bodies anywhere: those of batches ahead are asked for in
- * time. */
+ * time, lane by lane, because a processor waits for some twenty lines at once and no more. */
 enum { BODIES_AHEAD = 1, CONTACTS_AHEAD = 2, LINKS_AHEAD = 3 };
+
+/* The contact in a lane of a batch; -1: none. */
+static inline int32_t contact_in(const live *w, int64_t batch, int lane) {
+    return batch < w->batch_count ? w->batches[batch].contact[lane] : -1;
+}
 
 /* A lane's share of the next batch, whose first lines are on another page than the last ones of this. */
 PREFETCHES prefetch_share(const live_batch *batch, int lane) {
@@ -14,31 +19,30 @@ PREFETCHES prefetch_share(const live_batch *batch, int lane) {
     prefetch_lines((const char *)(batch + 1) + lane * SHARE, SHARE);
 }
 
-/* As far as most reach: two points. */
-PREFETCHES prefetch_contact(const live *w, int64_t number, int lane) {
-    if (number >= w->batch_count) return;
-    int32_t c = w->batches[number].contact[lane];
+/* As far as most contacts reach: two points. */
+PREFETCHES prefetch_contact(const live *w, int64_t batch, int lane) {
+    int32_t c = contact_in(w, batch, lane);
     if (c >= 0) prefetch_lines(&w->contacts.data[c], live_contact_bytes(2));
 }
 
-PREFETCHES prefetch_link(const live *w, int64_t number, int lane) {
-    if (number >= w->batch_count) return;
-    int32_t c = w->batches[number].contact[lane];
+PREFETCHES prefetch_link(const live *w, int64_t batch, int lane) {
+    int32_t c = contact_in(w, batch, lane);
     if (c >= 0) __builtin_prefetch(&w->links.data[c]);
 }
 
-PREFETCHES prefetch_pushed(const live *w, int64_t number, int lane) {
-    if (number >= w->batch_count) return;
-    int32_t c = w->batches[number].contact[lane];
+PREFETCHES prefetch_pushed(const live *w, int64_t batch, int lane) {
+    int32_t c = contact_in(w, batch, lane);
     if (c >= 0) __builtin_prefetch(&w->pushed.data[c]);
 }
 
-PREFETCHES prefetch_body(const live *w, int64_t number, int lane) {
-    if (number >= w->batch_count || w->batches[number].contact[lane] < 0) return;
-    const live_link *c = &w->links.data[w->batches[number].contact[lane]];
-    __builtin_prefetch(&w->masses[c->a + 1]), __builtin_prefetch(&w->masses[c->b + 1]);
-    prefetch_lines(&w->motions[c->a], sizeof *w->motions);
-    prefetch_lines(&w->motions[c->b], sizeof *w->motions);
+PREFETCHES prefetch_bodies(const live *w, int64_t batch, int lane) {
+    int32_t c = contact_in(w, batch, lane);
+    if (c < 0) return;
+    int bodies[2] = {w->links.data[c].a, w->links.data[c].b};
+    for (int k = 0; k < 2; k++) {
+        __builtin_prefetch(&w->masses[bodies[k] + 1]);
+        prefetch_lines(&w->motions[bodies[k]], sizeof *w->motions);
+    }
 }
 
 static void set(lanes *v, int lane, double x) { (*v)[lane] = (float)x; }
@@ -146,7 +150,7 @@ void live_prepare_batch(live *w, live_batch *batch, int64_t number) {
     clear_batch(w, batch);
     for (int k = 0; k < LANES; k++) {
         prefetch_link(w, number + LINKS_AHEAD, k), prefetch_contact(w, number + CONTACTS_AHEAD, k);
-        prefetch_body(w, number + BODIES_AHEAD, k), prefetch_share(batch, k);
+        prefetch_bodies(w, number + BODIES_AHEAD, k), prefetch_share(batch, k);
         if (batch->contact[k] < 0) continue;
         const live_contact *c = &w->contacts.data[batch->contact[k]];
         fill_lane(w, batch, k, c);
