@@ -319,6 +319,15 @@ static void keep_notice(void *user, abut_log_level level, const char *message) {
         snprintf(user, 256, "%s", message);
 }
 
+static void start_with_notices(trial *t, const char *text, char notice[256]) {
+    abut_error error = {0};
+    abut_context context = {.log = {keep_notice, notice}};
+    assert_int_equal(abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &t->scene, &error),
+                     ABUT_OK);
+    assert_int_equal(abut_model_create(NULL, abut_scene_world(t->scene), &t->model, &error), ABUT_OK);
+    assert_int_equal(abut_sim_create(&context, t->model, NULL, &t->sim, &error), ABUT_OK);
+}
+
 /* Two motors that want different speeds get the mean of both, which is least squares, and a notice with
  * names; two that want the same, and a hinge twice, get none. */
 static void contradicting_hinges_are_told(void **state) {
@@ -331,12 +340,7 @@ static void contradicting_hinges_are_told(void **state) {
                  "hinge.pin { 'wheel', at = {0, 0, 0}, axis = {0, 0, 1}, motor = {speed = %d} }\n",
                  speed);
         trial t = {0};
-        abut_error error = {0};
-        abut_context context = {.log = {keep_notice, notice}};
-        assert_int_equal(abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &t.scene, &error),
-                         ABUT_OK);
-        assert_int_equal(abut_model_create(NULL, abut_scene_world(t.scene), &t.model, &error), ABUT_OK);
-        assert_int_equal(abut_sim_create(&context, t.model, NULL, &t.sim, &error), ABUT_OK);
+        start_with_notices(&t, text, notice);
         advance(&t, 0.2);
         close_to(abut_sim_motion(t.sim, 0).spin.z, (1 + speed) / 2.0, 1e-9);
         assert_true(speed == 1 ? notice[0] == 0 : strstr(notice, "`wheel` and the ground") != NULL);
@@ -357,12 +361,7 @@ static void velocities_that_do_not_fit_are_told(void **state) {
             "velocity = {%d, 2, 0}, spin = {0, 0, 2} }\nhinge.ball { 'bob', at = {0, 0, 0} }\n",
             along);
         trial t = {0};
-        abut_error error = {0};
-        abut_context context = {.log = {keep_notice, notice}};
-        assert_int_equal(abut_scene_read(NULL, text, strlen(text), "test.lua", ".", NULL, &t.scene, &error),
-                         ABUT_OK);
-        assert_int_equal(abut_model_create(NULL, abut_scene_world(t.scene), &t.model, &error), ABUT_OK);
-        assert_int_equal(abut_sim_create(&context, t.model, NULL, &t.sim, &error), ABUT_OK);
+        start_with_notices(&t, text, notice);
         advance(&t, 0.5);
         close_to(abut_sim_motion(t.sim, 0).spin.z, 2, 1e-9);
         close_to(abut_sim_energy(t.sim).dissipated, 0.5 * along * along, 1e-9);
