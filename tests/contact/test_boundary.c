@@ -118,6 +118,51 @@ static void test_tori(void **state) {
     collider_free(NULL, c), abut_solid_free(NULL, solid);
 }
 
+/* The depth of x (ring's axes) in the torus about the circle of radius 0.5, 0.2 thick. */
+static double depth_in_ring(vec3 x) { return 0.2 - hypot(hypot(x.x, x.y) - 0.5, x.z); }
+
+static vec3 on_circle(double angle) { return (vec3){0.5 * cos(angle), 0.5 * sin(angle), 0}; }
+
+/* The tubes of two rings across each other, up to all but their middles: what is told is as deep as the
+ * deepest vertex, and no deeper than the tubes of the smooth rings overlap, but for 1 / cos of the angle by
+ * which features that face may lean.  The rings of the mesh lie within the smooth ones, up to
+ * 0.7 (1 - cos(pi / 20)) < 0.0087 below. */
+static void test_deep_rings(void **state) {
+    (void)state;
+    abut_solid *solid = NULL;
+    assert_int_equal(abut_solid_torus(NULL, 0.5, 0.2, 20, 20, &solid, NULL), ABUT_OK);
+    collider *c = make(abut_shape_solid(solid));
+    uint64_t seed = 3;
+    int deep = 0;
+    for (int i = 0; i < 300; i++) {
+        double u = random_range(&seed, 0, 6.28), v = random_range(&seed, 0, 6.28);
+        pose pb = support_pose(&seed, 0.4), pa = support_pose(&seed, 0.4);
+        vec3 ta = pose_vector(pa, (vec3){-sin(u), cos(u), 0}),
+             tb = pose_vector(pb, (vec3){-sin(v), cos(v), 0});
+        if (vec3_length(vec3_cross(ta, tb)) < 0.3) continue; /* not across */
+        vec3 n = vec3_unit(vec3_cross(ta, tb)), y = pose_point(pb, on_circle(v));
+        vec3 x = vec3_axpy(y, random_range(&seed, 0.05, 0.38), n);
+        pa.position = vec3_add(pa.position, vec3_sub(x, pose_point(pa, on_circle(u))));
+        double least = 0, most = 0; /* the depth, at least and at most */
+        for (int32_t k = 0; k < abut_solid_facts_of(solid).vertices; k++) {
+            vec3 p = abut_solid_vertex(solid, k);
+            least = fmax(least, depth_in_ring(pose_unpoint(pb, pose_point(pa, p))) - 0.0087);
+            least = fmax(least, depth_in_ring(pose_unpoint(pa, pose_point(pb, p))) - 0.0087);
+        }
+        for (int k = 0; k < 2000; k++)
+            most = fmax(
+                most, 0.2 + depth_in_ring(pose_unpoint(pb, pose_point(pa, on_circle(k * 0.00314159265359)))));
+        manifold m[COLLIDER_ROOM];
+        const manifold_config live = manifold_default_config();
+        int count = collider_collide(c, pa, c, pb, &live, NULL, 0, m, COLLIDER_ROOM);
+        double told = count > 0 ? -least_gap(m, count) : 0;
+        assert_true(told >= 0.95 * least && told <= 1.25 * most);
+        deep += least > 0.1;
+    }
+    assert_true(deep > 50);
+    collider_free(NULL, c), abut_solid_free(NULL, solid);
+}
+
 /* An L of two unit bars: x 0..2, y 0..1 and x 0..1, y 1..2; one high. */
 static abut_solid *bracket(void) {
     const double outline[6][2] = {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}};
@@ -447,14 +492,11 @@ static void test_curved(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tori),
-                                       cmocka_unit_test(test_deep_brackets),
-                                       cmocka_unit_test(test_corner),
-                                       cmocka_unit_test(test_seams),
-                                       cmocka_unit_test(test_round),
-                                       cmocka_unit_test(test_casts),
-                                       cmocka_unit_test(test_curved),
-                                       cmocka_unit_test(test_sharp),
-                                       cmocka_unit_test(test_pushed_along_normal)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tori),          cmocka_unit_test(test_deep_rings),
+        cmocka_unit_test(test_deep_brackets), cmocka_unit_test(test_corner),
+        cmocka_unit_test(test_seams),         cmocka_unit_test(test_round),
+        cmocka_unit_test(test_casts),         cmocka_unit_test(test_curved),
+        cmocka_unit_test(test_sharp),         cmocka_unit_test(test_pushed_along_normal)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
