@@ -51,7 +51,7 @@ static void try_vertex(boundary_search *q, const boundary_side *u, int32_t verte
     vec3 away = q->turned ? mat3_mul_vec(q->turn, f->plane.n) : mat3_tmul_vec(q->turn, f->plane.n);
     if (gap < -q->depth || !boundary_leads_away(su, vertex, away, q->config->angle)) return;
     double beyond = boundary_stands_beyond(sw, face, x, q->radius, q->slack);
-    if (beyond < 0) return;
+    if (beyond < 0 || gap * gap + beyond * beyond > q->radius * q->radius) return;
     bool inside = gap < -q->slack;
     if ((inside || beyond > 0) && !boundary_holds(w->b, x)) return;
     if (beyond > 0 && !inside && !is_way_out(w->b, x, beyond)) return;

@@ -104,57 +104,88 @@ bool box_tree_below(const box_tree *tree, vec3 n, double d, box_tree_one *visit,
     return true;
 }
 
-/* The axis-parallel box around a box that was rotated by m and shifted by t. */
-static box moved(box b, mat3 m, vec3 t) {
-    vec3 c = vec3_add(mat3_mul_vec(m, box_center(b)), t);
-    vec3 half = vec3_scale(vec3_sub(b.upper, b.lower), 0.5);
+/* ---- pairs: b stands in the frame of a, turned by m and shifted by t */
+
+typedef struct placing {
+    mat3 m, size; /* size: |m| entry by entry */
+    vec3 t;
+    const box_reach *reach;
+} placing;
+
+static placing make_placing(pose b_in_a, const box_reach *reach) {
+    mat3 m = quat_matrix(b_in_a.rotation);
     mat3 size = {vec3_abs(m.cx), vec3_abs(m.cy), vec3_abs(m.cz)};
-    vec3 h = mat3_mul_vec(size, half);
-    return (box){vec3_sub(c, h), vec3_add(c, h)};
+    return (placing){m, size, b_in_a.position, reach};
 }
 
-static double extent(box b) {
-    vec3 e = vec3_sub(b.upper, b.lower);
-    return e.x + e.y + e.z;
+static inline vec3 half_of(box b) { return vec3_scale(vec3_sub(b.upper, b.lower), 0.5); }
+static inline double extent(box b) {
+    return (b.upper.x - b.lower.x) + (b.upper.y - b.lower.y) + (b.upper.z - b.lower.z);
 }
 
-/* The largest reach within a box: that of its centre, and what half its diagonal adds. */
-static double reach_of(const box_reach *reach, box b) {
+/* The largest reach within a box about c: that of its centre, and what half its diagonal adds. */
+static double reach_of(const box_reach *reach, vec3 c, vec3 half) {
     if (!(reach->time > 0)) return reach->base;
-    double half = 0.5 * vec3_length(vec3_sub(b.upper, b.lower));
-    vec3 u = vec3_add(reach->u, vec3_cross(reach->w, box_center(b)));
-    return reach->base + reach->time * (vec3_length(u) + half * vec3_length(reach->w));
+    vec3 u = vec3_add(reach->u, vec3_cross(reach->w, c));
+    return reach->base + reach->time * (vec3_length(u) + vec3_length(half) * vec3_length(reach->w));
 }
 
-/* Two boxes in the frame of a, one of them grown by the reach: what it is at either of them will do. */
-static bool come_close(const box_reach *reach, box a, box b) {
-    double far = reach_of(reach, extent(a) < extent(b) ? a : b);
-    return box_overlap(box_grow(a, far), b);
+static inline bool is_within(vec3 d, vec3 most) {
+    return !(fabs(d.x) > most.x) && !(fabs(d.y) > most.y) && !(fabs(d.z) > most.z);
 }
 
-static bool visit_leaves(const box_tree *a, const box_node *na, const box_tree *b, const box_node *nb, mat3 m,
-                         vec3 t, const box_reach *reach, box_tree_two *visit, void *user) {
+/* A box of b as a sees it: its centre, half its sides along its own axes and along those of a. */
+typedef struct placed_box {
+    vec3 center, half, wide;
+} placed_box;
+
+static inline placed_box place(const placing *p, const box *b) {
+    placed_box out = {.half = half_of(*b)};
+    out.center = vec3_add(mat3_mul_vec(p->m, box_center(*b)), p->t);
+    out.wide = mat3_mul_vec(p->size, out.half);
+    return out;
+}
+
+/* The reach at the smaller of two boxes; either will do. */
+static double moving_reach(const placing *p, const box *a, const placed_box *b) {
+    return extent(*a) < 2 * (b->wide.x + b->wide.y + b->wide.z)
+               ? reach_of(p->reach, box_center(*a), half_of(*a))
+               : reach_of(p->reach, b->center, b->wide);
+}
+
+/* Whether two boxes come closer than the reach along the axes of a and along those of b. */
+static inline bool come_close(const placing *p, const box *a, const placed_box *b) {
+    vec3 half = half_of(*a), d = vec3_sub(b->center, box_center(*a));
+    double far = p->reach->time > 0 ? moving_reach(p, a, b) : p->reach->base;
+    vec3 more = {far, far, far};
+    if (!is_within(d, vec3_add(vec3_add(half, b->wide), more))) return false;
+    return is_within(mat3_tmul_vec(p->m, d), vec3_add(vec3_add(b->half, mat3_tmul_vec(p->size, half)), more));
+}
+
+static bool visit_leaves(const placing *p, const box_tree *a, const box_node *na, const box_tree *b,
+                         const box_node *nb, box_tree_two *visit, void *user) {
     for (int32_t j = nb->first; j < nb->first + nb->count; j++) {
-        box bounds = moved(b->bounds[j], m, t), grown = box_grow(bounds, reach_of(reach, bounds));
+        placed_box placed = place(p, &b->bounds[j]);
         for (int32_t i = na->first; i < na->first + na->count; i++)
-            if (box_overlap(a->bounds[i], grown) && !visit(user, a->items[i], b->items[j])) return false;
+            if (come_close(p, &a->bounds[i], &placed) && !visit(user, a->items[i], b->items[j])) return false;
     }
     return true;
 }
 
 bool box_tree_pairs_moving(const box_tree *a, const box_tree *b, pose b_in_a, const box_reach *reach,
                            box_tree_two *visit, void *user) {
-    mat3 m = quat_matrix(b_in_a.rotation);
+    placing p = make_placing(b_in_a, reach);
     int32_t stack[4 * DEPTH][2], depth = 0;
     if (a->node_count && b->node_count) stack[depth][0] = 0, stack[depth++][1] = 0;
     while (depth) {
         depth--;
         int32_t i = stack[depth][0], j = stack[depth][1];
         const box_node *na = &a->nodes[i], *nb = &b->nodes[j];
-        if (!come_close(reach, na->bounds, moved(nb->bounds, m, b_in_a.position))) continue;
+        placed_box placed = place(&p, &nb->bounds);
+        if (!come_close(&p, &na->bounds, &placed)) continue;
         bool leaf_a = na->right < 0, leaf_b = nb->right < 0;
         if (leaf_a && leaf_b) {
-            if (!visit_leaves(a, na, b, nb, m, b_in_a.position, reach, visit, user)) return false;
+            if (!visit_leaves(&p, a, na, b, nb, visit, user)) return false;
         } else if (!leaf_a && (leaf_b || extent(na->bounds) >= extent(nb->bounds))) {
             stack[depth][0] = na->right, stack[depth++][1] = j;
             stack[depth][0] = i + 1, stack[depth++][1] = j;
