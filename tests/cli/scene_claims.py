@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """scene_claims.py ABUT SCENES [NAME]: what the opening comment of every scene in the folder says is to be seen, is seen.
 
-Each scene is run to its end with `--strict`; its claims are checked on the recording, against the closed form that the comment names.
+Each scene is run to its end with `--strict`; its claims are checked on the recording, against the closed form that the comment names,
+and `abut certify` looks at the recording by other means: bodies may overlap that the clock has no contact for.
 A scene without a function here fails: whoever adds one says what to see, and checks it."""
 import csv
 import io
@@ -50,6 +51,10 @@ class Run:
     def events(self, kind=None, *bodies):
         all = json.loads(self._ask("events", self.rec, "--json"))["events"]
         return [e for e in all if kind in (None, e["kind"]) and set(bodies) <= set(e["bodies"])]
+
+    def certify(self):
+        done = subprocess.run([self.abut, "certify", self.rec], capture_output=True, text=True)
+        holds(done.returncode == 0, "it is certified: " + (done.stdout + done.stderr).strip().split("\n")[-1])
 
     def contacts(self, time):
         return json.loads(self._ask("contacts", self.rec, "--at", repr(time), "--json"))["contacts"]
@@ -325,7 +330,6 @@ def rings(run):
     for a, b in quiet:
         near(b["total"], a["total"], 1e-9 * rows[0]["total"], "without impacts the energy at %g s" % b["t"])
     holds(rows[-1]["total"] < 0.5 * rows[0]["total"], "impacts take energy")
-    holds(json.loads(run._ask("certify", run.rec, "--json"))["promises_kept"], "no two overlap")
 
 
 @claim("tori-in-a-bin")
@@ -810,7 +814,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             try:
                 holds(name in CLAIMS, "what to see in it is checked here")
-                CLAIMS[name](Run(abut, Path(folder), name))
+                run = Run(abut, Path(folder), name)
+                run.certify()
+                CLAIMS[name](run)
             except (AssertionError, ArithmeticError, LookupError, ValueError, subprocess.CalledProcessError) as problem:
                 failed += 1
                 print("%s: %s" % (name, problem))
