@@ -137,20 +137,6 @@ static void gather_bodies(live *w) {
 static double usual_step(const abut_model *m) { return m->world.step > 0 ? m->world.step : 1.0 / 60; }
 static double usual_substep(const live *w) { return usual_step(w->model) / w->substeps; }
 
-/* What the scene asks for and this clock does not do. */
-static void tell_unknown(const abut_sim *run) {
-    const abut_model *m = run->model;
-    if (m->uniform_pressure)
-        log_write(
-            &run->context, ABUT_LOG_WARNING,
-            "notice: the live clock does not know pressure = \"uniform\": faces press at up to four points; "
-            "use the exact clock where that matters");
-    if (m->world.restitution_law == ABUT_POISSON && m->hinge_count > 0)
-        log_write(&run->context, ABUT_LOG_WARNING,
-                  "notice: the live clock strikes bodies on hinges by Newton's law, not by "
-                  "restitution_law = \"poisson\"; use the exact clock where that matters");
-}
-
 abut_status live_create(abut_sim *run, abut_error *error) {
     live *w = mem_calloc(&run->context, 1, sizeof *w);
     if (!w) return fail_memory(error);
@@ -172,7 +158,7 @@ abut_status live_create(abut_sim *run, abut_error *error) {
     if (!w->lcp || !allocate_slots(w) || !bvh_reserve(&run->context, &w->tree, w->bodies))
         return fail_memory(error);
     gather_bodies(w);
-    tell_unknown(run);
+    live_tell_unknown(run);
     return live_shapes_create(w, error);
 }
 
@@ -321,6 +307,7 @@ static abut_status step(live *w, double dt, abut_error *error) {
     abut_status status = live_apply_forces(w, s->time, error);
     if (status == ABUT_OK) status = live_move_kinematic(w, s->time, error);
     if (status != ABUT_OK) return status;
+    if (s->time == 0) live_tell_misfit(w);
     lap(&t->forces, &since);
     bool fine = live_broad(w);
     lap(&t->broad, &since);

@@ -553,6 +553,11 @@ void live_balance(live *w);
 int live_contacts(abut_sim *run, const abut_contact **contacts);
 void live_audit_contacts(live *w);
 void live_audit_step(live *w);
+
+/* ---- notices (live_notice.c) */
+
+void live_tell_unknown(const abut_sim *run);
+void live_tell_misfit(const live *w);
 abut_audit live_audit(const abut_sim *run);
 
 /* ---- live_nncg.c: batches or bodies from first to end - 1 */

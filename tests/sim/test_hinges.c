@@ -370,6 +370,27 @@ static void velocities_that_do_not_fit_are_told(void **state) {
     }
 }
 
+/* So does the live clock, which names the hinge that would open. */
+static void velocities_that_do_not_fit_are_told_live(void **state) {
+    (void)state;
+    for (int along = 0; along <= 3; along += 3) {
+        char text[1024], notice[256] = "";
+        snprintf(
+            text, sizeof text,
+            "world { mode = 'live', gravity = {0, 0, 0} }\n"
+            "body { name = 'bob', shape = sphere {0.1}, mass = 1, inertia = {1, 1, 1}, position = {1, 0, 0}, "
+            "velocity = {%d, 2, 0}, spin = {0, 0, 2} }\nhinge.ball { 'bob', at = {0, 0, 0} }\n",
+            along);
+        trial t = {0};
+        start_with_notices(&t, text, notice);
+        advance(&t, 0.5);
+        close_to(abut_sim_motion(t.sim, 0).spin.z, 2, 1e-3);
+        assert_true(along == 0 ? notice[0] == 0
+                               : strstr(notice, "`bob` and the ground, would open at 3 m/s") != NULL);
+        finish(&t);
+    }
+}
+
 /* Sliders and a pin that came to their limits go on without a force on them, in no gravity: accelerations
  * that are rounding, whose residual means nothing. */
 static void what_nothing_pushes_keeps_its_promises(void **state) {
@@ -409,6 +430,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contradicting_hinges_are_told),
         cmocka_unit_test(velocities_that_do_not_fit_are_told),
+        cmocka_unit_test(velocities_that_do_not_fit_are_told_live),
         cmocka_unit_test(a_spring_on_a_slider),
         cmocka_unit_test(a_spring_on_a_pin),
         cmocka_unit_test(two_masses_on_a_spring),
