@@ -68,6 +68,7 @@ static bool allocate_slots(live *w) {
     w->turns = arena_alloc(m, n, sizeof *w->turns);
     w->flies = arena_alloc(m, n, sizeof *w->flies);
     w->sprung = arena_alloc(m, n, sizeof *w->sprung);
+    w->swings = arena_alloc(m, n, sizeof *w->swings);
     w->hinged = arena_alloc(m, n, sizeof *w->hinged);
     w->pace = arena_alloc(m, n, sizeof *w->pace);
     w->tall = arena_alloc(m, n, sizeof *w->tall);
@@ -94,10 +95,10 @@ static bool allocate_slots(live *w) {
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->alone && w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->wanders && w->movable && w->turns && w->flies && w->sprung &&
-                w->hinged && w->pace && w->tall && w->struck && w->bounces && w->leaves && w->boxes &&
-                w->roams && w->renewed && w->seeks && w->put_back && w->seeks_again && w->stops && w->rests &&
-                w->parent && w->levels && w->in_direct && w->used && w->local_of && w->motor_speeds &&
-                w->hinge_force && w->hinge_side && w->hinge_hold;
+                w->swings && w->hinged && w->pace && w->tall && w->struck && w->bounces && w->leaves &&
+                w->boxes && w->roams && w->renewed && w->seeks && w->put_back && w->seeks_again && w->stops &&
+                w->rests && w->parent && w->levels && w->in_direct && w->used && w->local_of &&
+                w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->before = w->moved + n;
@@ -185,8 +186,8 @@ void live_free(live *w) {
     array_free(c, &w->old_of), array_free(c, &w->new_of), array_free(c, &w->place_of);
     array_free(c, &w->seen), array_free(c, &w->free_slots);
     array_free(c, &w->islands), array_free(c, &w->island_bodies), array_free(c, &w->island_contacts);
-    array_free(c, &w->island_hinges), array_free(c, &w->color_of), array_free(c, &w->listed),
-        array_free(c, &w->lane_of);
+    array_free(c, &w->island_hinges), array_free(c, &w->island_springs), array_free(c, &w->color_of),
+        array_free(c, &w->listed), array_free(c, &w->lane_of);
     array_free(c, &w->stages), array_free(c, &w->drivers), array_free(c, &w->drives);
     for (int i = 0; i < LIVE_PACES; i++) array_free(c, &w->bouncing[i]);
     array_free(c, &w->bouncers), array_free(c, &w->rows), array_free(c, &w->loose_hinges);

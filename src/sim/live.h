@@ -230,6 +230,7 @@ typedef struct live_island {
     int32_t first_body, body_count;       /* in island_bodies */
     int32_t first_contact, contact_count; /* in island_contacts */
     int32_t first_hinge, hinge_count;
+    int32_t first_spring, spring_count; /* between bodies */
     int32_t points;
     int32_t bearing, wavering; /* contacts: live_sway.c */
     double load;               /* of them, and their normals upwards by their loads */
@@ -366,6 +367,8 @@ struct live_work {
     uint8_t *turns;      /* by slot: has turned far in this step */
     uint8_t *flies;      /* by slot: nothing touches its island or pulls it by a spring */
     uint8_t *sprung;     /* by body: hangs on a spring */
+    double *swings;      /* by body: bounds of frequencies squared, live_spring.c */
+    bool springs_pull;   /* of the island at hand: springs are forces, not rows */
     uint8_t *pace;       /* by slot: of its island; of kinematic bodies the largest of all */
     uint8_t *tall;       /* by slot: of its island */
     uint8_t *hinged;     /* by slot: goes through sub-steps by itself, see live_hinged.c */
@@ -406,7 +409,7 @@ struct live_work {
     /* islands */
     int32_t *parent;
     ARRAY(live_island) islands;
-    int_array island_bodies, island_contacts, island_hinges;
+    int_array island_bodies, island_contacts, island_hinges, island_springs;
     uint8_t *in_direct; /* by body */
 
     /* colours and batches */
@@ -502,6 +505,10 @@ abut_status live_apply_forces(live *w, double time, abut_error *error);
 abut_status live_move_kinematic(live *w, double time, abut_error *error);
 void live_drive(live *w, int substep);
 void live_springs(live *w);
+/* ---- springs of islands that go by themselves (live_spring.c): into how many pieces they cut a sub-step, 0
+ * where they are too stiff and are rows; the forces on the bodies of the island with those of its springs */
+double live_swing(live *w, const live_island *s, double h, bool flies);
+void live_pull_springs(live *w, const live_island *s);
 bool live_may_touch(const live *w, int a, int b); /* a < b */
 bool live_broad(live *w);
 bool live_update_near(live *w);

@@ -46,11 +46,12 @@ void direct_add_row(direct *d, live_hinge_row r, int manifold_number, int part) 
 /* ---- the problem */
 
 bool direct_allocate(direct *d, arena *memory) {
-    size_t bodies = 2 * (size_t)d->island->body_count +
-                    2 * (size_t)(d->island->contact_count + d->island->hinge_count) + 2;
+    size_t bodies =
+        2 * (size_t)d->island->body_count +
+        2 * (size_t)(d->island->contact_count + d->island->hinge_count + d->island->spring_count) + 2;
     /* a manifold that is found anew may have more points than the step began with */
     size_t rows = (MANIFOLD_POINTS + 5) * (size_t)d->island->contact_count +
-                  LIVE_HINGE_ROWS * (size_t)d->island->hinge_count + 1;
+                  LIVE_HINGE_ROWS * (size_t)d->island->hinge_count + (size_t)d->island->spring_count + 1;
     d->body_of = arena_alloc(memory, bodies, sizeof *d->body_of);
     d->motions = arena_alloc(memory, bodies, sizeof *d->motions);
     d->after = arena_alloc(memory, bodies, sizeof *d->after);
@@ -183,7 +184,11 @@ abut_status direct_try(direct *d, bool *closed, abut_error *error) {
     row_matrix m;
     d->bodies = d->rows = 0;
     direct_add_hinges(d);
+    direct_add_springs(d);
     for (int k = 0; k < d->island->contact_count; k++) direct_add_contact(d, k);
+    /* what only forces act on moves too */
+    for (int k = 0; k < d->island->body_count; k++)
+        (void)local(d, d->w->island_bodies.data[d->island->first_body + k]);
     abut_status status = direct_assemble(d, &m, error);
     if (status == ABUT_OK) status = direct_solve(d, &m, error);
     if (status != ABUT_OK) return status;

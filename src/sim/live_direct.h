@@ -39,7 +39,7 @@ typedef struct direct {
     row *plain;
     slide *slides; /* by contact of the island */
 } direct;
-enum { FRICTION1 = 100, FRICTION2, TWIST, ROLL1, ROLL2 };
+enum { FRICTION1 = 100, FRICTION2, TWIST, ROLL1, ROLL2, SPRING };
 
 bool direct_allocate(direct *d, arena *memory);
 /* The matrix of the rows and their right side; and the solution. */
@@ -58,6 +58,7 @@ bool direct_update_bounds(direct *d);             /* true when a bound changed b
 void direct_note_stops(direct *d);                /* of slip, by the solution at hand */
 
 void direct_add_hinges(direct *d);
+void direct_add_springs(direct *d);   /* those that are rows: live_spring.c */
 void direct_add_held(direct *d);      /* those that keep their velocity through an impact */
 void direct_add_rates(direct *d);     /* those rows of hinges that want a velocity */
 double direct_miss_hinges(direct *d); /* see live_direct_hinge.c */

@@ -54,7 +54,7 @@ static int motor_row(const live *w, const hinge *h, int number, const row *coord
 static int spring_row(const live *w, const hinge *h, int number, const row *coordinate, double value,
                       live_hinge_row *out) {
     double stiffness = w->h * (h->damping + w->h * h->stiffness);
-    if (!(stiffness > 0)) return 0;
+    if (!(stiffness > 0) || w->springs_pull) return 0;
     *out = plain_row(w, *coordinate, number);
     out->give = 1 / stiffness;
     out->bias = w->h * h->stiffness * out->give * (value - h->rest);

@@ -1,4 +1,5 @@
-/* A hinged island goes through a sub-step by itself, in as many pieces as its motion asks for.
+/* An island with hinges or springs goes through a sub-step by itself, in as many pieces as its motion asks
+ * for.
  *
  * SHAKE (live_direct_hinge.c) puts a body that turns by an angle q within a piece where its hinges are
  * closed; the energy that this misplaces is of the order q^2 of its own, and Newton's method on the rows
@@ -38,6 +39,7 @@ typedef struct way {
     bool open;               /* one of the pieces gone was not closed */
     int chord;               /* units of the piece that the velocities are for; 0: they are tangents */
     bool flies;              /* forces act for half of the piece before it and half after */
+    double swing;            /* pieces that its springs ask for */
     int loads_in;            /* units of the piece that the impulses of the contacts are for */
     live_velocity *saved;    /* by body of the island, before the piece */
     int drivers;             /* kinematic bodies that it hangs on or touches, and where they are */
@@ -92,7 +94,8 @@ static int least_units(const way *y) {
 static int units_for(const way *y) {
     double turn = fastest_turn(y) * y->h;
     int units = UNITS, least = least_units(y);
-    while (units > y->left || units > y->grown || (units > least && turn * units > MOST_TURN * UNITS))
+    while (units > y->left || units > y->grown ||
+           (units > least && (turn * units > MOST_TURN * UNITS || y->swing * units > UNITS)))
         units /= 2;
     return units;
 }
@@ -112,11 +115,9 @@ static void scale_loads(way *y, int units) {
     y->loads_in = units;
 }
 
-/* Whether nothing touches the island or pulls it by a spring. */
+/* Whether nothing touches the island. */
 static bool flies(const way *y) {
     const live *w = y->w;
-    for (int k = 0; k < y->island->body_count; k++)
-        if (w->sprung[body_of(y, k)]) return false;
     for (int k = 0; k < y->island->contact_count; k++) {
         const live_contact *c = &w->contacts.data[w->island_contacts.data[y->island->first_contact + k]];
         if (c->flags & LIVE_TOUCHING) return false;
@@ -131,7 +132,7 @@ static void kick(const way *y, double t) {
 /* Velocities point along the chord of the piece that ended, and those of a piece of the same length begin
  * so: SHAKE is RATTLE then.  For one of another length they are turned into the tangent first. */
 static abut_status turn_for(way *y, int units, abut_error *error) {
-    if (y->chord == 0 || y->chord == units) return ABUT_OK;
+    if (y->chord == 0 || y->chord == units || y->island->hinge_count == 0) return ABUT_OK;
     y->chord = 0;
     return live_turn_hinged(y->w, y->island, error);
 }
@@ -184,7 +185,7 @@ static abut_status try_piece(way *y, bool *closed, bool *bounces, abut_error *er
     if (status != ABUT_OK) return status;
     scale_loads(y, y->units);
     w->h = y->h * y->units / UNITS;
-    if (y->units < UNITS) live_springs(w);
+    live_pull_springs(w, y->island);
     for (int k = 0; k < y->island->body_count; k++) y->saved[k] = w->velocities[body_of(y, k) + 1];
     kick(y, y->flies ? w->h / 2 : w->h);
     *closed = true;
@@ -236,7 +237,9 @@ static abut_status go(way *y, abut_error *error) {
         if (status != ABUT_OK) return status;
     }
     move(y);
-    if (y->flies) kick(y, w->h / 2);
+    if (!y->flies) return ABUT_OK;
+    live_pull_springs(w, y->island); /* where they are now */
+    kick(y, w->h / 2);
     return ABUT_OK;
 }
 
@@ -269,13 +272,16 @@ abut_status live_go_hinged(live *w, const live_island *island, abut_error *error
              .loads_in = UNITS};
     abut_status status = allocate(&y) ? ABUT_OK : fail_memory(error);
     while (y.left > 0 && status == ABUT_OK) {
-        y.units = units_for(&y), y.flies = flies(&y), y.missed = y.halved = false;
+        y.flies = flies(&y), y.swing = live_swing(w, island, y.h, y.flies);
+        y.units = units_for(&y), y.missed = y.halved = false;
         status = go(&y, error);
         y.left -= y.units, y.chord = y.units, y.grown = (y.halved ? 1 : 2) * y.units;
         w->at_start = false, w->in_pieces = true;
     }
-    if (status == ABUT_OK) status = y.open ? live_close_island(w, island, error) : turn_for(&y, UNITS, error);
-    w->h = y.h, w->in_pieces = false;
+    if (status == ABUT_OK)
+        status = y.open && island->hinge_count > 0 ? live_close_island(w, island, error)
+                                                   : turn_for(&y, UNITS, error);
+    w->h = y.h, w->in_pieces = w->springs_pull = false;
     scale_loads(&y, UNITS);
     return_drivers(&y);
     arena_restore(&w->scratch, mark);

@@ -93,21 +93,28 @@ static void count_contacts(live *w) {
         island->hinge_count++;
         island->driven |= h->has_motor || moves_by_itself(w, h->a) || moves_by_itself(w, h->b);
     }
+    for (int i = 0; i < w->model->spring_count; i++) {
+        live_island *island = island_of(w, w->model->springs[i].a, w->model->springs[i].b);
+        if (island) island->spring_count++;
+    }
     for (int64_t i = 0; i < w->islands.count; i++) w->islands.data[i].awake |= w->islands.data[i].driven;
 }
 
 /* Lists of members, each island's together, in ascending order. */
 static bool list_members(live *w) {
-    int bodies = 0, contacts = 0, hinges = 0;
+    int bodies = 0, contacts = 0, hinges = 0, springs = 0;
     for (int64_t i = 0; i < w->islands.count; i++) {
         live_island *s = &w->islands.data[i];
-        s->first_body = bodies, s->first_contact = contacts, s->first_hinge = hinges;
+        s->first_body = bodies, s->first_contact = contacts, s->first_hinge = hinges,
+        s->first_spring = springs;
         bodies += s->body_count, contacts += s->contact_count, hinges += s->hinge_count;
-        s->body_count = s->contact_count = s->hinge_count = 0;
+        springs += s->spring_count;
+        s->body_count = s->contact_count = s->hinge_count = s->spring_count = 0;
     }
     if (!array_reserve(w->context, &w->island_bodies, bodies + 1) ||
         !array_reserve(w->context, &w->island_contacts, contacts + 1) ||
-        !array_reserve(w->context, &w->island_hinges, hinges + 1))
+        !array_reserve(w->context, &w->island_hinges, hinges + 1) ||
+        !array_reserve(w->context, &w->island_springs, springs + 1))
         return false;
     for (int i = 0; i < w->bodies; i++) {
         if (!w->body[i].movable) continue;
@@ -124,6 +131,10 @@ static bool list_members(live *w) {
         live_island *s = run_hinges(w->run->state)[i].broken ? NULL : island_of(w, h->a, h->b);
         if (s) w->island_hinges.data[s->first_hinge + s->hinge_count++] = i;
     }
+    for (int i = 0; i < w->model->spring_count; i++) {
+        live_island *s = island_of(w, w->model->springs[i].a, w->model->springs[i].b);
+        if (s) w->island_springs.data[s->first_spring + s->spring_count++] = i;
+    }
     return true;
 }
 
@@ -138,21 +149,22 @@ static bool is_column(const live_island *s) {
 }
 
 /* The rows of an island: points, at most five of friction for each manifold, eight for each hinge at
- * most.  Hinges, columns and unequal masses are what Gauss-Seidel converges slowly for; a few small islands
- * are solved directly because it costs nothing. */
+ * most, one for each spring.  Hinges, springs, columns and unequal masses are what Gauss-Seidel converges
+ * slowly for; a few small islands are solved directly because it costs nothing. */
 static void choose_direct(live *w) {
     int easy = 0, columns = 0;
     w->times.islands_awake = w->times.direct_islands = 0;
     for (int64_t i = 0; i < w->islands.count; i++) {
         live_island *s = &w->islands.data[i];
-        int rows = s->points + 5 * s->contact_count + 8 * s->hinge_count;
+        int rows = s->points + 5 * s->contact_count + 8 * s->hinge_count + s->spring_count;
+        int joined = s->hinge_count + s->spring_count;
         /* hinges alone, and columns, make a sparse problem, whose cost grows with its rows */
         int sparse = 10 * w->options.direct_rows, tall = 10 * sparse;
         if (s->awake && is_column(s)) columns += rows;
         bool column = is_column(s) && columns <= tall;
-        bool hard = s->hinge_count > 0 || column || (s->contact_count > 1 && s->heaviest > 3 * s->lightest);
+        bool hard = joined > 0 || column || (s->contact_count > 1 && s->heaviest > 3 * s->lightest);
         /* hinges with few contacts: a bridge with a load on it */
-        bool chain = s->hinge_count > 0 && s->contact_count <= s->body_count;
+        bool chain = joined > 0 && s->contact_count <= s->body_count;
         int most = column ? tall : s->contact_count == 0 ? sparse : w->options.direct_rows * (chain ? 4 : 1);
         s->direct = s->awake && rows > 0 && rows <= most;
         if (s->direct && !hard) {
@@ -166,7 +178,7 @@ static void choose_direct(live *w) {
         for (int k = 0; k < s->body_count; k++) {
             int body = w->island_bodies.data[s->first_body + k];
             w->in_direct[body] = s->direct, w->flies[body + 1] = flies;
-            w->hinged[body + 1] = s->direct && s->hinge_count > 0;
+            w->hinged[body + 1] = s->direct && joined > 0;
         }
     }
 }

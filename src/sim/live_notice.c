@@ -9,9 +9,9 @@ void live_tell_unknown(const abut_sim *run) {
             &run->context, ABUT_LOG_WARNING,
             "notice: the live clock does not know pressure = \"uniform\": faces press at up to four points; "
             "use the exact clock where that matters");
-    if (m->world.restitution_law == ABUT_POISSON && m->hinge_count > 0)
+    if (m->world.restitution_law == ABUT_POISSON && m->hinge_count + m->spring_count > 0)
         log_write(&run->context, ABUT_LOG_WARNING,
-                  "notice: the live clock strikes bodies on hinges by Newton's law, not by "
+                  "notice: the live clock strikes bodies on hinges and springs by Newton's law, not by "
                   "restitution_law = \"poisson\"; use the exact clock where that matters");
 }
 

@@ -188,9 +188,9 @@ static void solve_islands(live *w) {
     for (int64_t i = 0; i < w->islands.count && w->status == ABUT_OK; i++) {
         const live_island *s = &w->islands.data[i];
         w->at_start = w->substep == 0;
+        bool joined = s->hinge_count + s->spring_count > 0;
         if (s->direct)
-            w->status =
-                s->hinge_count > 0 ? live_go_hinged(w, s, &w->error) : live_solve_direct(w, s, &w->error);
+            w->status = joined ? live_go_hinged(w, s, &w->error) : live_solve_direct(w, s, &w->error);
     }
 }
 
