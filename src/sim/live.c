@@ -69,6 +69,7 @@ static bool allocate_slots(live *w) {
     w->flies = arena_alloc(m, n, sizeof *w->flies);
     w->sprung = arena_alloc(m, n, sizeof *w->sprung);
     w->swings = arena_alloc(m, n, sizeof *w->swings);
+    w->calm = arena_alloc(m, n, sizeof *w->calm);
     w->hinged = arena_alloc(m, n, sizeof *w->hinged);
     w->pace = arena_alloc(m, n, sizeof *w->pace);
     w->tall = arena_alloc(m, n, sizeof *w->tall);

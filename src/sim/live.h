@@ -250,8 +250,9 @@ typedef struct live_softness {
 enum { LIVE_HINGE_ROWS = HINGE_MAX_ROWS + 3 };
 typedef struct live_hinge_row {
     row r;
-    int hinge; /* of the model; -1: a contact's */
-    int side;  /* of a limit: -1 lower, +1 upper; 0: another row */
+    int hinge;  /* of the model; -1: a contact's */
+    int spring; /* of the model, where the row is that of a spring between bodies */
+    int side;   /* of a limit: -1 lower, +1 upper; 0: another row */
     bool is_motor;
     double rate; /* what J v is to be where the step ends */
     double bias, give, lo, hi, impulse, mass;
@@ -368,6 +369,7 @@ struct live_work {
     uint8_t *flies;      /* by slot: nothing touches its island or pulls it by a spring */
     uint8_t *sprung;     /* by body: hangs on a spring */
     double *swings;      /* by body: bounds of frequencies squared, live_spring.c */
+    live_velocity *calm; /* by slot, of the island at hand: velocities before its springs pulled */
     bool springs_pull;   /* of the island at hand: springs are forces, not rows */
     uint8_t *pace;       /* by slot: of its island; of kinematic bodies the largest of all */
     uint8_t *tall;       /* by slot: of its island */

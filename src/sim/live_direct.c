@@ -192,7 +192,7 @@ abut_status direct_try(direct *d, bool *closed, abut_error *error) {
     abut_status status = direct_assemble(d, &m, error);
     if (status == ABUT_OK) status = direct_solve(d, &m, error);
     if (status != ABUT_OK) return status;
-    if (d->island->hinge_count > 0) return close_hinges(d, &m, closed, error);
+    if (d->island->hinge_count + d->island->spring_count > 0) return close_hinges(d, &m, closed, error);
     direct_apply(d);
     return ABUT_OK;
 }

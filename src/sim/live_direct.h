@@ -62,6 +62,7 @@ void direct_add_springs(direct *d);   /* those that are rows: live_spring.c */
 void direct_add_held(direct *d);      /* those that keep their velocity through an impact */
 void direct_add_rates(direct *d);     /* those rows of hinges that want a velocity */
 double direct_miss_hinges(direct *d); /* see live_direct_hinge.c */
+double direct_miss_spring(direct *d, int i);
 double direct_bend(direct *d, double h);
 
 bool direct_presses(const direct *d); /* whether any contact does; live_impact_hinged.c */

@@ -113,15 +113,17 @@ static double miss_hinge(direct *d, int first) {
     return most;
 }
 
-/* Returns the largest miss, lengths as parts of the smallest body. */
+/* Also of springs that are rows.  Returns the largest miss, lengths as parts of the smallest body. */
 double direct_miss_hinges(direct *d) {
     double most = 0;
     for (int i = 0; i < d->bodies; i++) {
         d->after[i] = d->motions[i];
         live_move_freely(d->w, d->body_of[i], &d->after[i]);
     }
-    for (int i = 0; i < d->rows && d->manifold_of[i] < 0; i++)
+    for (int i = 0; i < d->rows && d->manifold_of[i] < 0; i++) {
         if (d->part_of[i] == 0) most = fmax(most, miss_hinge(d, i));
+        if (d->part_of[i] == SPRING) most = fmax(most, direct_miss_spring(d, i));
+    }
     return most;
 }
 

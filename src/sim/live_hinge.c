@@ -7,9 +7,13 @@
  * rest). */
 #include "sim/live.h"
 
+/* Where springs pull, that before they did: what they give a light body is gone when its hinges have
+ * answered, and rows of a loop, which depend on each other, would contradict each other by it. */
 static spatial velocity(const live *w, int body) {
     if (body < 0) return (spatial){{0, 0, 0}, {0, 0, 0}};
-    return (spatial){live_vec3(w->velocities[body + 1].v), live_vec3(w->velocities[body + 1].w)};
+    bool calm = w->springs_pull && w->movable[body + 1];
+    const live_velocity *v = calm ? &w->calm[body + 1] : &w->velocities[body + 1];
+    return (spatial){live_vec3(v->v), live_vec3(v->w)};
 }
 
 /* How a free body changes its spin by itself:  -I^-1 (w x I w). */

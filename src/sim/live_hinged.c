@@ -131,10 +131,12 @@ static void kick(const way *y, double t) {
 
 /* Velocities point along the chord of the piece that ended, and those of a piece of the same length begin
  * so: SHAKE is RATTLE then.  For one of another length they are turned into the tangent first. */
-static abut_status turn_for(way *y, int units, abut_error *error) {
-    if (y->chord == 0 || y->chord == units || y->island->hinge_count == 0) return ABUT_OK;
+static abut_status turn(way *y, abut_error *error) {
     y->chord = 0;
-    return live_turn_hinged(y->w, y->island, error);
+    return y->island->hinge_count > 0 ? live_turn_hinged(y->w, y->island, error) : ABUT_OK;
+}
+static abut_status turn_for(way *y, int units, abut_error *error) {
+    return y->chord == 0 || y->chord == units ? ABUT_OK : turn(y, error);
 }
 
 /* What bounces is struck here, with velocities along the hinges: those of a sub-step point along the chord,
@@ -186,7 +188,8 @@ static abut_status try_piece(way *y, bool *closed, bool *bounces, abut_error *er
     scale_loads(y, y->units);
     w->h = y->h * y->units / UNITS;
     live_pull_springs(w, y->island);
-    for (int k = 0; k < y->island->body_count; k++) y->saved[k] = w->velocities[body_of(y, k) + 1];
+    for (int k = 0; k < y->island->body_count; k++)
+        y->saved[k] = w->calm[body_of(y, k) + 1] = w->velocities[body_of(y, k) + 1];
     kick(y, y->flies ? w->h / 2 : w->h);
     *closed = true;
     status = direct_try(&y->d, closed, error);
@@ -237,10 +240,11 @@ static abut_status go(way *y, abut_error *error) {
         if (status != ABUT_OK) return status;
     }
     move(y);
+    y->chord = y->units;
     if (!y->flies) return ABUT_OK;
     live_pull_springs(w, y->island); /* where they are now */
     kick(y, w->h / 2);
-    return ABUT_OK;
+    return w->springs_pull ? turn(y, error) : ABUT_OK;
 }
 
 /* The more rows an island has, the fewer trials: their work is bounded. */
@@ -275,7 +279,7 @@ abut_status live_go_hinged(live *w, const live_island *island, abut_error *error
         y.flies = flies(&y), y.swing = live_swing(w, island, y.h, y.flies);
         y.units = units_for(&y), y.missed = y.halved = false;
         status = go(&y, error);
-        y.left -= y.units, y.chord = y.units, y.grown = (y.halved ? 1 : 2) * y.units;
+        y.left -= y.units, y.grown = (y.halved ? 1 : 2) * y.units;
         w->at_start = false, w->in_pieces = true;
     }
     if (status == ABUT_OK)

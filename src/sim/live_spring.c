@@ -185,7 +185,14 @@ double live_swing(live *w, const live_island *s, double h, bool flies) {
     return w->springs_pull ? pieces : 0;
 }
 
-/* ---- stiff ones, as rows */
+/* ---- stiff ones, as rows
+ *
+ * What swings round bends the way of an end: x + h x' misses the length where the piece ends by the square of
+ * the turn, which for a stiff spring is all the force it has.  As of a hinge, what is missed,
+ *
+ *     d = x(t + h) - (x + h x'),        p = -h k (x + h x' + d) - h c x',
+ *
+ * is added and the problem solved again. */
 
 void direct_add_springs(direct *d) {
     live *w = d->w;
@@ -200,6 +207,25 @@ void direct_add_springs(direct *d) {
         r.r.ja = spatial_scale(spatial_force_at(now.n, now.a.arm), -1);
         if (s->b >= 0) r.r.jb = spatial_force_at(now.n, now.b.arm);
         r.bias = w->h * s->stiffness * r.give * now.stretch;
+        r.r.error = now.stretch, r.spring = spring_of(w, d->island, k);
         direct_add_row(d, r, -1, SPRING);
     }
+}
+
+static vec3 end_after(const direct *d, int body, vec3 at) {
+    if (body < 0) return at;
+    return vec3_add(d->after[body].center, quat_rotate(d->after[body].rotation, at));
+}
+
+double direct_miss_spring(direct *d, int i) {
+    const live *w = d->w;
+    const row *r = &d->plain[i];
+    const model_spring *s = &w->model->springs[d->row[i].spring];
+    double x = vec3_distance(end_after(d, r->a, s->at_a), end_after(d, r->b, s->at_b)) - s->length;
+    double rate = spatial_dot(r->ja, d->motions[r->a].velocity);
+    if (r->b >= 0) rate += spatial_dot(r->jb, d->motions[r->b].velocity);
+    double missed = x - (d->row[i].r.error + w->h * rate), change = missed - d->row[i].rate;
+    d->b[i] += w->h * s->stiffness * d->row[i].give * change;
+    d->row[i].rate = missed;
+    return fabs(change) / w->size;
 }

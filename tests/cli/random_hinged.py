@@ -9,6 +9,7 @@ time 0, so there is a configuration that satisfies them all, and velocities go a
 parent and a random rate along what their hinge leaves free, in mechanisms with loops none, so that they move as one.
 What would contradict itself is left out: motors without a bound in loops and above floors (two of them, or one and the floor, may want
 different things), motors and limits in the loop's closing hinge, a limit that does not hold at time 0.  Bodies of one mechanism do not collide.
+Seeds from 20000 on have springs besides, between bodies and to the ground.
 
 What must hold:
 
@@ -35,6 +36,7 @@ KINDS = ["ball", "pin", "slider", "cylinder", "universal", "planar", "weld", "ro
 ANGLE = {"pin", "screw", "universal", "planar"}
 TRAVEL = {"slider", "cylinder", "point_on_line"}
 SOON = 0.2
+SPRINGS_FROM = 20000
 
 
 # ---- vectors
@@ -225,6 +227,24 @@ class Mechanism:
         return "".join(b.text(self.name) for b in self.bodies) + "".join(self.hinges)
 
 
+def springs(random, bodies, world):
+    """Between bodies of the mechanisms, and from them to the ground: from soft ones to some that swing half round in a sub-step."""
+    text = ""
+    for _ in range(random.randint(1, 3)):
+        a, b = random.choice(bodies), random.choice(bodies + [None])
+        if a is b:
+            b = None
+        aside = [random.gauss(0, 1) * world["length"] for _ in range(3)]
+        end, off = b.center if b else add(a.center, aside), [random.gauss(0, 1) * a.radius / 2 for _ in range(3)]
+        length = math.dist(add(a.center, off), end) * random.uniform(0.7, 1.2)
+        k = a.mass * 10 ** random.uniform(0, 4)
+        c = math.sqrt(k * a.mass) * random.choice([0, 0, 0.1, 2])
+        names = f'"{a.name}"' + (f',"{b.name}"' if b else "")
+        text += (f"spring{{{names},at_a={words(add(a.center, off))},at_b={words(end)},length={length!r},"
+                 f"stiffness={k!r},damping={c!r}}}\n")
+    return text
+
+
 class Scene:
     def __init__(self, seed):
         random.seed(seed)
@@ -248,6 +268,8 @@ class Scene:
         if w["floor"]:
             low = min(b.center[2] - b.radius for b in bodies) - w["length"] * random.uniform(0.01, 2)
             floor = f'body{{name="floor",shape=halfspace{{normal={{0,0,1}},offset={low!r}}},fixed=true}}\n'
+        if seed >= SPRINGS_FROM:
+            texts.append(springs(random.Random(seed), bodies, w))
         self.meets = w["floor"] or w["pair"]
         self.driven = any(p.driven for p in parts)
         self.limited = any(p.limited for p in parts)
