@@ -152,6 +152,7 @@ abut_status live_create(abut_sim *run, abut_error *error) {
     w->size = smallest_body(run->model);
     w->reach = 0.02 * w->size, w->push = 4 * w->size;
     w->unit = mass_unit(run->model);
+    w->grips = live_has_grips(run->model);
     arena_init(&w->memory, &run->context);
     arena_init(&w->scratch, &run->context);
     arena_init(&w->loose_memory, &run->context);
@@ -258,8 +259,8 @@ static void load_body(live *w, int slot) {
     const motion *m = &w->motions[i];
     w->masses[slot] = (live_mass){0};
     if (b->kinematic || w->movable[i + 1]) {
-        w->velocities[i + 1].v = live_four(m->velocity.linear);
-        w->velocities[i + 1].w = live_four(m->velocity.angular);
+        const twist *v = b->kinematic ? &w->starts[i].velocity : &m->velocity; /* not the step's mean */
+        w->velocities[i + 1] = (live_velocity){live_four(v->linear), live_four(v->angular)};
     }
     if (w->movable[slot]) live_load_mass(w, slot);
 }

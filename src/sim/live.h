@@ -17,6 +17,7 @@
  *   live_hinged.c    hinged islands in pieces of a sub-step, as short as they must be
  *   live_impact.c    restitution by propagation; live_blow.c: the law of a blow
  *   live_impact_island.c, live_impact_hinged.c   which contacts of hinged islands, and their law
+ *   live_grip.c      stick and slip in batches
  *   live_force.c     gravity, drag, springs, forces, kinematic bodies
  *   live_query.c     rays, points and moving shapes
  *   live_fast.c      bodies that moved where no contact awaited them; live_close.c: on hinges
@@ -50,9 +51,12 @@ enum {
     LIVE_PACES = 3, /* an island at pace p takes 2^p sub-steps for each of the world's own: live_sway.c */
     LIVE_BLOCK = 8, /* batches that one task takes at once, at most */
     LIVE_BODY_BLOCK = 64, /* bodies */
+    LIVE_PATIENCE = 4,    /* sub-steps at the edge of the cone: see live_grip.c */
     LIVE_COUPLINGS = MANIFOLD_POINTS * (MANIFOLD_POINTS + 1) / 2
 };
-#define LIVE_MARGIN 0.1 /* of fat boxes, of the smallest body */
+#define LIVE_MARGIN 0.1        /* of fat boxes, of the smallest body */
+#define LIVE_CREEP  (1.0 / 16) /* of the rest speed, and LIVE_FAST: see live_grip.c */
+#define LIVE_FAST   4
 #define LIVE_USUAL  0.9 /* the part of a load that the springs of a contact are stretched about */
 
 /* ---- the state */
@@ -72,7 +76,9 @@ enum {
     LIVE_TOUCHING = 1,  /* had an impulse in the last sub-step */
     LIVE_SLIPS = 2,     /* its friction was at the edge of the cone */
     LIVE_TOLD_SLIP = 4, /* it slid: see live_event.c */
-    LIVE_PUSHED = 8     /* had an impulse in the last step */
+    LIVE_PUSHED = 8,    /* had an impulse in the last step */
+    LIVE_LOOSE = 16,    /* its friction is that of slip, where that is less: see live_grip.c */
+    LIVE_EDGE = 32      /* times the sub-steps that it has been getting loose for, up to LIVE_PATIENCE */
 };
 
 /* Groups of 64 bytes that are used together: who, loads, where, and one for each point.  Heaps are
@@ -202,10 +208,20 @@ typedef struct live_lane_point {
     lanes now, gap; /* the gap now, and where the step began */
 } live_lane_point;
 
+/* Contacts whose static coefficient is larger than the other: see live_grip.c. */
+typedef struct live_lane_grip {
+    lanes hold;               /* the static coefficient */
+    lanes slip1, slip2, spin; /* how it slid where the sub-step began; 0: it stuck */
+    lanes speed2;             /* squared, of its points */
+    lanes edge;               /* the sub-steps in a row in which friction could not keep that from growing */
+    lanes_mask bound, loose;  /* its friction is at a bound; it slides */
+} live_lane_grip;
+
 typedef struct live_batch {
     int32_t a[LANES], b[LANES]; /* slots */
     int32_t contact[LANES];     /* -1: the lane is empty */
-    int32_t points, rolls;
+    int32_t points;
+    int16_t rolls, grips;                /* some lane has rolling resistance; a grip */
     int32_t changing;                    /* contacts that bear more or less than usual */
     uint32_t bearing, wavering;          /* bit by lane: it bears something; and wavers, see live_sway.c */
     uint32_t moves_a, moves_b;           /* bit by lane: the body may be written */
@@ -224,6 +240,7 @@ typedef struct live_batch {
     lanes rolling_mass, rolling_limit;
     lanes coupling[LIVE_COUPLINGS];         /* normal velocity of point i by an impulse at j <= i */
     live_lane_point point[MANIFOLD_POINTS]; /* those from `points` on mean nothing */
+    live_lane_grip grip;                    /* where `grips` */
 } live_batch;
 
 typedef struct live_island {
@@ -296,7 +313,7 @@ typedef enum live_part {
 typedef struct live_visit {
     double inverse_h, push; /* m/s: overlap is not removed faster */
     live_softness soft;
-    bool relax;
+    bool relax, grips; /* grips: some batches have them */
 } live_visit;
 
 typedef struct live_kernels {
@@ -305,6 +322,7 @@ typedef struct live_kernels {
     void (*warm)(const live_batch *batches, int count, live_velocity *velocities);
     void (*solve)(live_batch *batches, int count, live_velocity *velocities, const live_velocity *moved,
                   live_visit visit);
+    void (*grip)(live_batch *batch, const live_velocity *velocities, double rest); /* see live_grip.c */
 } live_kernels;
 
 typedef struct live_sensor {
@@ -426,6 +444,7 @@ struct live_work {
     atomic_int any_renewed; /* in this sub-step */
     int64_t batch_count, batch_capacity;
     void *batch_block;
+    bool grips; /* some materials have a static coefficient larger than the other: live_grip.c */
     live_softness soft[LIVE_PACES];
     double stiffness; /* 1/s^2, at the world's own pace: of a contact, for a kilogram */
     int finest;       /* the largest pace of an island; hinge_pace: of those of loose hinges */
@@ -536,6 +555,13 @@ live_lane_point live_no_point(void);
 void live_note_pushed(live *w, live_contact *c, vec3 impulse, double inverse_mass, bool first);
 void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_contact *c);
 bool live_substeps(live *w);
+
+/* ---- live_grip.c */
+bool live_has_grips(const abut_model *m);
+void live_begin_grip(const live *w, live_batch *batch); /* with the velocities as they are */
+void live_measure_grips(live *w, int first, int end);   /* batches, after a sub-step */
+void live_keep_grip(const live_batch *batch, int lane, live_contact *c);
+double live_coefficient(const live_batch *batch, int lane); /* by what it does after the sub-step */
 
 /* ---- live_sway.c, live_buckle.c */
 bool live_look_for_sway(live *w); /* the pace of each island in the next step */

@@ -22,7 +22,8 @@
  * the heap about it trembles and creeps for ever.
  *
  * Friction is one block a manifold: a force in the plane through the middle, |f| <= mu sum p, a couple about
- * the normal, |t| <= mu sum p |r| + spinning sum p, and rolling resistance, |c| <= rolling sum p.
+ * the normal, |t| <= mu sum p |r| + spinning sum p, and rolling resistance, |c| <= rolling sum p; mu is the
+ * static coefficient or the other: live_grip.c.
  *
  * The impulse J of a visit is applied in doubles, v += J / m: the two bodies of a contact get the same one,
  * so that the momentum of both together stays to 2^-53.  Impulses are counted in w->unit kilograms. */
@@ -233,14 +234,33 @@ LANES_INLINE lanes shrink(lanes square, lanes limit) {
     return lanes_pick(over, limit / lanes_sqrt(lanes_pick(over, square, one)), one);
 }
 
-/* The force in the plane: the 2 x 2 problem without the cone, then back to the cone. */
+/* How fast a manifold slides at its middle. */
+LANES_INLINE lanes3 slip_of(const live_batch *c, const relative *q) {
+    return lanes_add3(q->v, lanes_sub3(lanes_cross(q->wa, c->ra), lanes_cross(q->wb, c->rb)));
+}
+
+LANES_INLINE lanes spin_of(const live_batch *c, const relative *q) {
+    return lanes_dot(c->n, lanes_sub3(q->wa, q->wb));
+}
+
+/* A force in the plane. */
+typedef struct lanes2 {
+    lanes x, y;
+} lanes2;
+
+/* The 2 x 2 problem without the cone. */
+LANES_INLINE lanes2 wanted_force(const live_batch *c, lanes3 t2, const relative *q) {
+    lanes3 u = slip_of(c, q);
+    lanes u1 = lanes_dot(c->t1, u), u2 = lanes_dot(t2, u);
+    return (lanes2){c->friction1 - (c->k11 * u1 + c->k12 * u2), c->friction2 - (c->k12 * u1 + c->k22 * u2)};
+}
+
+/* The force in the plane: that, then back to the cone. */
 LANES_INLINE lanes3 solve_friction(live_batch *c, lanes limit, const relative *q) {
     lanes3 t1 = c->t1, t2 = lanes_cross(c->n, t1);
-    lanes3 u = lanes_add3(q->v, lanes_sub3(lanes_cross(q->wa, c->ra), lanes_cross(q->wb, c->rb)));
-    lanes u1 = lanes_dot(t1, u), u2 = lanes_dot(t2, u), old1 = c->friction1, old2 = c->friction2;
-    lanes f1 = old1 - (c->k11 * u1 + c->k12 * u2), f2 = old2 - (c->k12 * u1 + c->k22 * u2);
-    lanes part = shrink(f1 * f1 + f2 * f2, limit);
-    c->friction1 = f1 * part, c->friction2 = f2 * part;
+    lanes2 f = wanted_force(c, t2, q);
+    lanes old1 = c->friction1, old2 = c->friction2, part = shrink(f.x * f.x + f.y * f.y, limit);
+    c->friction1 = f.x * part, c->friction2 = f.y * part;
     return lanes_axpy3(lanes_scale3(t1, c->friction1 - old1), c->friction2 - old2, t2);
 }
 
@@ -253,19 +273,76 @@ LANES_INLINE lanes3 solve_rolling(live_batch *c, lanes pressure, const relative 
     return lanes_sub3(c->rolling, old);
 }
 
+/* Of contacts with a grip the static coefficient where they stuck, or where friction would do work on the
+ * slip that the sub-step began with: that has come to an end (live_grip.c). */
+LANES_INLINE lanes coefficient_of(const live_batch *c, lanes2 f, lanes couple) {
+    const live_lane_grip *g = &c->grip;
+    lanes work = f.x * g->slip1 + f.y * g->slip2 + couple * g->spin;
+    return lanes_pick(work < lanes_all(0), c->coefficient, g->hold);
+}
+
+LANES_INLINE lanes wanted_twist(const live_batch *c, const relative *q) {
+    return c->twist - c->twist_mass * spin_of(c, q);
+}
+
 /* All that friction does at a manifold. */
-LANES_INLINE done solve_tangential(live_batch *c, int count, const relative *q) {
+LANES_INLINE done solve_tangential(live_batch *c, int count, const relative *q, bool grips) {
     lanes pressure = lanes_all(0), couple = lanes_all(0);
     for (int i = 0; i < count; i++) {
         pressure += c->point[i].impulse;
         couple += c->point[i].impulse * c->point[i].lever;
     }
-    lanes spin = lanes_dot(c->n, lanes_sub3(q->wa, q->wb)), old = c->twist,
-          most = c->coefficient * couple + c->spinning * pressure;
-    c->twist = lanes_max(lanes_min(old - c->twist_mass * spin, most), -most);
+    lanes wanted = wanted_twist(c, q), old = c->twist, mu = c->coefficient;
+    if (grips) mu = coefficient_of(c, wanted_force(c, lanes_cross(c->n, c->t1), q), wanted);
+    lanes most = mu * couple + c->spinning * pressure;
+    c->twist = lanes_max(lanes_min(wanted, most), -most);
     lanes3 t = lanes_scale3(c->n, c->twist - old);
     if (c->rolls) t = lanes_add3(t, solve_rolling(c, pressure, q));
-    return drag(c, solve_friction(c, c->coefficient * pressure, q), t);
+    return drag(c, solve_friction(c, mu * pressure, q), t);
+}
+
+/* ---- grip: live_grip.c */
+
+LANES_INLINE lanes square(lanes a) { return a * a; }
+
+/* Force and couple once more after the pressures, of the contacts with a grip, and whether they are bound. */
+LANES_INLINE done solve_again(live_batch *c, int count, const relative *q) {
+    lanes zero = lanes_all(0), pressure = zero, couple = zero;
+    for (int i = 0; i < count; i++) {
+        pressure += c->point[i].impulse;
+        couple += c->point[i].impulse * c->point[i].lever;
+    }
+    lanes3 t2 = lanes_cross(c->n, c->t1);
+    lanes2 f = wanted_force(c, t2, q);
+    lanes wanted = wanted_twist(c, q), mu = coefficient_of(c, f, wanted);
+    lanes limit = mu * pressure, most = mu * couple + c->spinning * pressure;
+    lanes part = shrink(f.x * f.x + f.y * f.y, limit), held = lanes_max(lanes_min(wanted, most), -most);
+    lanes_mask grips = c->grip.hold > c->coefficient;
+    lanes d1 = lanes_pick(grips, f.x * part - c->friction1, zero),
+          d2 = lanes_pick(grips, f.y * part - c->friction2, zero),
+          turn = lanes_pick(grips, held - c->twist, zero);
+    c->grip.bound = (part != lanes_all(1)) | (held != wanted);
+    c->friction1 += d1, c->friction2 += d2, c->twist += turn;
+    return drag(c, lanes_axpy3(lanes_scale3(c->t1, d1), d2, t2), lanes_scale3(c->n, turn));
+}
+
+/* After a sub-step: whether it slides, and how. */
+static void grip(live_batch *c, const live_velocity *all, double rest) {
+    live_lane_grip *g = &c->grip;
+    relative q = gather(c, all);
+    lanes3 u = slip_of(c, &q);
+    lanes zero = lanes_all(0), lever = zero, patience = lanes_all(LIVE_PATIENCE);
+    for (int i = 0; i < c->points; i++) lever = lanes_max(lever, c->point[i].lever);
+    lanes u1 = lanes_dot(c->t1, u), u2 = lanes_dot(lanes_cross(c->n, c->t1), u), spin = spin_of(c, &q);
+    lanes fast = lanes_all((float)(LIVE_FAST * rest)), slow = lanes_all((float)(LIVE_CREEP * rest));
+    lanes speed2 = square(u1) + square(u2) + square(lever * spin);
+    lanes_mask grows = g->bound & (speed2 > g->speed2);
+    g->speed2 = speed2;
+    g->edge = lanes_pick(grows, lanes_min(g->edge + lanes_all(1), patience), zero);
+    lanes_mask creeps = (g->loose | (g->edge >= patience)) & (speed2 > square(slow));
+    g->loose = g->bound & (creeps | (grows & (speed2 > square(fast))));
+    g->slip1 = lanes_pick(g->loose, u1, zero), g->slip2 = lanes_pick(g->loose, u2, zero);
+    g->spin = lanes_pick(g->loose, spin, zero);
 }
 
 /* ---- all of a batch */
@@ -310,43 +387,73 @@ LANES_INLINE void add_pushed(live_batch *c, int count) {
     c->pushed = lanes_axpy3(lanes_axpy3(c->pushed, c->friction1, c->t1), c->friction2, t2);
 }
 
+LANES_INLINE void add_done(const live_batch *c, relative *q, const done *d) {
+    q->v = lanes_axpy3(q->v, c->inverse, d->impulse);
+    q->wa = lanes_add3(q->wa, d->wa), q->wb = lanes_add3(q->wb, d->wb);
+}
+
 LANES_INLINE void visit_batch(live_batch *c, int count, live_velocity *all, const live_velocity *displaced,
-                              const live_visit *visit, bool relax) {
-    relative q = gather(c, all);
-    done d = solve_tangential(c, count, &q);
+                              const live_visit *visit, bool relax, bool grips) {
+    relative q = gather(c, all), start = q;
+    done d = solve_tangential(c, count, &q, grips);
     if (relax) { /* bodies have moved since the last visit */
         relative moved = gather(c, displaced);
         move_gaps(c, count, &moved);
     }
-    q.v = lanes_axpy3(q.v, c->inverse, d.impulse);
-    q.wa = lanes_add3(q.wa, d.wa), q.wb = lanes_add3(q.wb, d.wb);
+    add_done(c, &q, &d);
     d = solve_normals(c, count, visit, relax, &q, &d);
+    if (relax && grips) {
+        add_done(c, &start, &d);
+        done last = solve_again(c, count, &start);
+        d = (done){lanes_add3(d.impulse, last.impulse), lanes_add3(d.wa, last.wa), lanes_add3(d.wb, last.wb)};
+    }
     scatter(c, all, d.impulse, d.wa, d.wb);
     if (relax) add_pushed(c, count);
 }
 
+/* Each case with its loops unrolled. */
+LANES_INLINE void visit_points(live_batch *c, live_velocity *all, const live_velocity *displaced,
+                               const live_visit *visit, bool relax, bool grips) {
+    switch (c->points) {
+    case 1: visit_batch(c, 1, all, displaced, visit, relax, grips); break;
+    case 2: visit_batch(c, 2, all, displaced, visit, relax, grips); break;
+    case 3: visit_batch(c, 3, all, displaced, visit, relax, grips); break;
+    default: visit_batch(c, 4, all, displaced, visit, relax, grips); break;
+    }
+}
+
+/* `some`: some batches have grips. */
 LANES_INLINE void visit_batches(live_batch *batches, int count, live_velocity *all,
-                                const live_velocity *displaced, const live_visit *visit, bool relax) {
+                                const live_velocity *displaced, const live_visit *visit, bool relax,
+                                bool some) {
     for (int k = 0; k < count; k++) {
         live_batch *c = &batches[k];
         prefetch_batch(c);
         if (k + 2 < count) prefetch_bodies(c + 2, all);
         if (k + 2 < count && relax) prefetch_bodies(c + 2, displaced);
-        switch (c->points) { /* each case with its loops unrolled */
-        case 1: visit_batch(c, 1, all, displaced, visit, relax); break;
-        case 2: visit_batch(c, 2, all, displaced, visit, relax); break;
-        case 3: visit_batch(c, 3, all, displaced, visit, relax); break;
-        default: visit_batch(c, 4, all, displaced, visit, relax); break;
-        }
+        if (some && c->grips)
+            visit_points(c, all, displaced, visit, relax, true);
+        else
+            visit_points(c, all, displaced, visit, relax, false);
     }
+}
+
+static __attribute__((noinline)) void solve_gripping(live_batch *c, int count, live_velocity *all,
+                                                     const live_velocity *moved, live_visit visit) {
+    if (visit.relax)
+        visit_batches(c, count, all, moved, &visit, true, true);
+    else
+        visit_batches(c, count, all, moved, &visit, false, true);
 }
 
 static void solve(live_batch *c, int count, live_velocity *all, const live_velocity *moved,
                   live_visit visit) {
-    if (visit.relax)
-        visit_batches(c, count, all, moved, &visit, true);
+    if (visit.grips)
+        solve_gripping(c, count, all, moved, visit);
+    else if (visit.relax)
+        visit_batches(c, count, all, moved, &visit, true, false);
     else
-        visit_batches(c, count, all, moved, &visit, false);
+        visit_batches(c, count, all, moved, &visit, false, false);
 }
 
 #endif

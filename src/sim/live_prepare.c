@@ -64,12 +64,6 @@ static vec3 middle_of(const live *w, const live_contact *c, const live_point *p)
     return vec3_lerp(x, y, 0.5);
 }
 
-/* Friction holds with the static coefficient while the manifold did not slip, otherwise with the sliding one.
- */
-static double coefficient_of(const live_contact *c, const model_material *m) {
-    return c->flags & (LIVE_SLIPS | LIVE_TOLD_SLIP) ? m->friction.slide : m->friction.stick;
-}
-
 /* What is stretched about q at a pace sags as much as about s at the world's own, where springs are softer by
  * the square of the sub-steps:   p - q = n^2 (p - s)  for p > s.  Contacts keep s, so that a change of pace
  * moves nothing. */
@@ -122,7 +116,7 @@ static void fill_lane(live *w, live_batch *batch, int lane, const live_contact *
     set(&batch->twist, lane, c->twist * part);
     vec3 rolling = vec3_axpy(c->rolling, -vec3_dot(c->rolling, c->normal), c->normal);
     set3(&batch->rolling, lane, vec3_scale(rolling, part));
-    set(&batch->coefficient, lane, coefficient_of(c, m));
+    set(&batch->coefficient, lane, m->friction.slide);
     set(&batch->spinning, lane, m->friction.spinning), set(&batch->rolling_limit, lane, m->friction.rolling);
 }
 
@@ -157,6 +151,7 @@ void live_prepare_batch(live *w, live_batch *batch, int64_t number) {
         batch->rolls |= batch->rolling_limit[k] > 0;
     }
     w->kernels.prepare(batch);
+    if (w->grips) live_begin_grip(w, batch);
 }
 
 /* Whether a contact bears something, and whether its load is not the usual one: bodies meet, a support was
@@ -252,6 +247,7 @@ void live_keep_impulses(const live *w, const live_batch *batch, int lane, live_c
     vec3 friction = vec3_axpy(vec3_scale(t1, batch->friction1[lane]), batch->friction2[lane], t2);
     c->friction = vec3_scale(friction, unit), c->twist = unit * batch->twist[lane];
     c->rolling = vec3_scale(get3(&batch->rolling, lane), unit);
+    if (batch->grips) live_keep_grip(batch, lane, c);
 }
 
 /* What changes the speed of the two against each other by less than a thousandth of the rest speed is
@@ -269,7 +265,7 @@ static void store_lane(live *w, const live_batch *batch, int lane, live_contact 
     live_keep_impulses(w, batch, lane, c);
     for (int i = 0; i < c->count; i++) pressure += c->loads[i].normal;
     if (c->count > 0) renew_usual(w, c, pressure);
-    double limit = batch->coefficient[lane] * pressure, rounding = 1e-6; /* of floats */
+    double limit = live_coefficient(batch, lane) * pressure, rounding = 1e-6; /* of floats */
     c->flags &= ~(LIVE_TOUCHING | LIVE_SLIPS);
     if (pressure > 0) c->flags |= LIVE_TOUCHING;
     if (pressure > 0 && vec3_length(c->friction) >= limit * (1 - rounding)) c->flags |= LIVE_SLIPS;

@@ -62,6 +62,8 @@ static void copy_lane(live_batch *to, const live_batch *from, int lane) {
             ((lanes *)&to->point[i])[k][lane] = ((const lanes *)source)[k][lane];
     }
     to->rolls |= from->rolls;
+    for (size_t k = 0; from->grips && k < sizeof from->grip / sizeof(lanes); k++)
+        ((lanes *)&to->grip)[k][lane] = ((const lanes *)&from->grip)[k][lane];
 }
 
 /* What the impulses of a batch do to the bodies of each lane: A of lane k at 2 k, B at 2 k + 1. */

@@ -6,5 +6,5 @@ live_kernels live_choose_kernels(bool scalar) {
     if (!scalar && __builtin_cpu_supports("avx2")) return live_kernels_avx2();
 #endif
     (void)scalar;
-    return (live_kernels){prepare, place, warm, solve};
+    return (live_kernels){prepare, place, warm, solve, grip};
 }

@@ -34,6 +34,7 @@ enum stage_kind {
     HINGES_AGAIN,
     RELAX_HINGES,
     RELAX,
+    GRIPS,
     NNCG_BEGIN,
     NNCG_BEGIN_BODIES,
     NNCG_MEASURE,
@@ -284,7 +285,8 @@ static bool end_substep(live *w, int pace, int number) {
     bool batches = first_batch(w, pace + 1) > first_batch(w, pace);
     return add_bodies(w, POSITIONS, pace) &&
            (last || (add_batches(w, REFRESH, pace) && add_stage(w, SHIFT, pace, 0, batches, 1))) &&
-           add_stage(w, RELAX_HINGES, pace, 0, hinges, 1) && add_colors(w, RELAX, pace);
+           add_stage(w, RELAX_HINGES, pace, 0, hinges, 1) && add_colors(w, RELAX, pace) &&
+           (!w->grips || add_batches(w, GRIPS, pace));
 }
 
 /* In units of the shortest sub-steps: the slow begin first, and end when all have come as far. */
@@ -338,6 +340,7 @@ static void run_stage(live *w, const live_stage *s, int first, int end) {
     case RELAX_HINGES: run_alone(w, s); break;
     case REFRESH: live_refresh(w, first, end); break;
     case SHIFT: live_shift_warmth(w); break;
+    case GRIPS: live_measure_grips(w, first, end); break;
     case DIRECT:
         solve_islands(w);
         w->substep++;
@@ -347,7 +350,7 @@ static void run_stage(live *w, const live_stage *s, int first, int end) {
     case RELAX:
         w->kernels.solve(
             w->batches + first, end - first, w->velocities, w->moved,
-            (live_visit){1 / length_of(w, s->pace), w->push, w->soft[s->pace], s->kind == RELAX});
+            (live_visit){1 / length_of(w, s->pace), w->push, w->soft[s->pace], s->kind == RELAX, w->grips});
         break;
     case NNCG_BEGIN: live_nncg_begin(w, first, end); break;
     case NNCG_BEGIN_BODIES: live_nncg_begin_bodies(w, first, end); break;
