@@ -15,11 +15,13 @@
 
 /* How a manifold slides before the sub-step is solved: slip and spin at its middle, and what an impulse
  * changes of them; and for each point what friction does there per unit of its bound: force along t1 and t2,
- * couple.  And how it slid before the forces of the sub-step, and whether that comes to an end in it. */
+ * couple.  And how it slid and turned before the forces of the sub-step, whether friction is that of slip,
+ * and whether that comes to an end in it; reach2: of its points, from the middle, squared. */
 typedef struct slide {
     double slip, spin, slip_give, spin_give;
     vec3 before;
-    bool stops;
+    double turn, reach2;
+    bool loose, stops;
     double along[MANIFOLD_POINTS], across[MANIFOLD_POINTS], turning[MANIFOLD_POINTS];
 } slide;
 

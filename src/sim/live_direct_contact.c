@@ -65,17 +65,24 @@ static double spin_give(const live *w, int body, vec3 n) {
     return vec3_dot(n, body_apply(&w->body[body].inertia, w->motions[body].rotation, couple).angular);
 }
 
-static slide slide_of(const live *w, const live_contact *c, double slip) {
-    vec3 turn = vec3_sub(live_vec3(w->velocities[c->a + 1].w), live_vec3(w->velocities[c->b + 1].w));
-    return (slide){.slip = slip,
-                   .spin = fabs(vec3_dot(turn, c->normal)),
-                   .slip_give = (w->masses[c->a + 1].inverse + w->masses[c->b + 1].inverse) / w->unit,
-                   .spin_give = spin_give(w, c->a, c->normal) + spin_give(w, c->b, c->normal)};
+static vec3 spin_between(const live *w, const live_contact *c) {
+    return vec3_sub(live_vec3(w->velocities[c->a + 1].w), live_vec3(w->velocities[c->b + 1].w));
 }
 
-static double sliding_coefficient(const live *w, const live_contact *c) {
-    const abut_friction *f = &live_material(w, c->a, c->b)->friction;
-    return c->flags & (LIVE_SLIPS | LIVE_TOLD_SLIP) ? f->slide : f->stick;
+/* The mean square of how far its points are from the middle of a manifold. */
+static double reach2_of(const live *w, const live_contact *c, vec3 middle) {
+    double sum = 0;
+    for (int i = 0; i < c->count; i++)
+        sum += vec3_length2(vec3_sub(middle_of(w, c, &c->points[i]), middle)) / c->count;
+    return sum;
+}
+
+static slide slide_of(const live *w, const live_contact *c, vec3 middle, double slip) {
+    return (slide){.slip = slip,
+                   .spin = fabs(vec3_dot(spin_between(w, c), c->normal)),
+                   .reach2 = reach2_of(w, c, middle),
+                   .slip_give = (w->masses[c->a + 1].inverse + w->masses[c->b + 1].inverse) / w->unit,
+                   .spin_give = spin_give(w, c->a, c->normal) + spin_give(w, c->b, c->normal)};
 }
 
 /* ---- the end of slip
@@ -84,16 +91,37 @@ static double sliding_coefficient(const live *w, const live_contact *c) {
  * whether it comes down again.  A sub-step goes over that instant: so where the solution has turned the slip
  * round, or where it began without any, the sub-step is solved anew with the static coefficient. */
 
-/* How fast the forces of the sub-step, which the velocities have in them, made a place of a body. */
-static vec3 kicked(const live *w, int body, vec3 arm) {
-    if (!w->movable[body + 1]) return vec3_zero();
+/* What the forces of the sub-step, or the function that it follows, changed of a body's velocity before the
+ * sub-step is solved. */
+static spatial kicked(const live *w, int body) {
+    const live_velocity *v = &w->velocities[body + 1], *before = &w->before[body + 1];
+    if (w->body[body].kinematic && !w->in_pieces)
+        return (spatial){live_vec3(v->v - before->v), live_vec3(v->w - before->w)};
+    if (!w->movable[body + 1]) return (spatial){vec3_zero(), vec3_zero()};
     spatial kick = spatial_scale(w->wrenches[body], w->h);
-    return spatial_velocity_at(body_apply(&w->body[body].inertia, w->motions[body].rotation, kick), arm);
+    return body_apply(&w->body[body].inertia, w->motions[body].rotation, kick);
 }
 
-static vec3 slip_before(const live *w, const live_contact *c, vec3 ra, vec3 rb, vec3 slip) {
-    vec3 u = vec3_sub(slip, vec3_sub(kicked(w, c->a, ra), kicked(w, c->b, rb)));
-    return vec3_axpy(u, -vec3_dot(u, c->normal), c->normal);
+/* How it slid and spun before, and whether it did: what bore, as it did then; what is only going to meet, by
+ * its speed (live_grip.c). */
+static void note_before(const live *w, const live_contact *c, vec3 ra, vec3 rb, vec3 slip, slide *s) {
+    spatial a = kicked(w, c->a), b = kicked(w, c->b);
+    vec3 u = vec3_sub(slip, vec3_sub(spatial_velocity_at(a, ra), spatial_velocity_at(b, rb)));
+    s->before = vec3_axpy(u, -vec3_dot(u, c->normal), c->normal);
+    s->turn = vec3_dot(c->normal, vec3_sub(spin_between(w, c), vec3_sub(a.angular, b.angular)));
+    double fast = LIVE_FAST * w->model->tolerance.rest_speed;
+    double speed2 = vec3_length2(s->before) + s->reach2 * s->turn * s->turn;
+    s->loose = c->flags & LIVE_TOUCHING ? c->flags & (LIVE_LOOSE | LIVE_TOLD_SLIP) : speed2 > fast * fast;
+}
+
+static double coefficient_of(const live *w, const live_contact *c, const slide *s) {
+    const abut_friction *f = &live_material(w, c->a, c->b)->friction;
+    return s->loose && !s->stops ? f->slide : f->stick;
+}
+
+/* Of the manifold whose friction begins with the row i. */
+static bool has_twist(const direct *d, int i) {
+    return i + 2 < d->rows && d->part_of[i + 2] == TWIST && d->manifold_of[i + 2] == d->manifold_of[i];
 }
 
 void direct_note_stops(direct *d) {
@@ -103,7 +131,9 @@ void direct_note_stops(direct *d) {
         slide *s = &d->slides[d->manifold_of[i]];
         vec3 after =
             vec3_axpy(vec3_scale(d->row[i].r.ja.linear, d->out[i]), d->out[i + 1], d->row[i + 1].r.ja.linear);
-        if (vec3_dot(s->before, after) <= slow * vec3_length(after)) s->stops = true;
+        double turn = has_twist(d, i) ? d->out[i + 2] : 0;
+        double speed = sqrt(vec3_length2(after) + s->reach2 * turn * turn);
+        if (vec3_dot(s->before, after) + s->reach2 * s->turn * turn <= slow * speed) s->stops = true;
     }
 }
 
@@ -114,7 +144,7 @@ static void note_rubbing(const live *w, const live_contact *c, vec3 middle, vec3
     vec3 t2 = vec3_cross(c->normal, t1), ca = w->motions[c->a].center, cb = w->motions[c->b].center;
     double pressure = 0;
     for (int i = 0; i < c->count; i++) pressure += c->loads[i].normal;
-    double slow = sliding_coefficient(w, c) * pressure * s->slip_give;
+    double slow = coefficient_of(w, c, s) * pressure * s->slip_give;
     for (int i = 0; i < c->count; i++) {
         vec3 at = middle_of(w, c, &c->points[i]);
         vec3 v = slip_of(w, c, vec3_sub(at, ca), vec3_sub(at, cb));
@@ -194,8 +224,8 @@ void direct_add_contact(direct *d, int entry) {
     vec3 ra = vec3_sub(middle, ca), rb = vec3_sub(middle, cb), slip = slip_of(w, c, ra, rb);
     double speed = vec3_length(slip);
     vec3 t1 = speed > 1e-6 * w->size ? vec3_scale(slip, 1 / speed) : vec3_orthogonal(c->normal);
-    d->slides[entry] = slide_of(w, c, speed);
-    d->slides[entry].before = slip_before(w, c, ra, rb, slip);
+    d->slides[entry] = slide_of(w, c, middle, speed);
+    note_before(w, c, ra, rb, slip, &d->slides[entry]);
     note_rubbing(w, c, middle, t1, &d->slides[entry]);
     add_friction(d, c, entry, ra, rb, t1, lead);
 }
@@ -237,7 +267,7 @@ static void bounds_of(const direct *d, int i, const burden *b, double *lo, doubl
     const live_contact *c = contact_of(d, i);
     const abut_friction *f = &live_material(d->w, c->a, c->b)->friction;
     const slide *s = &d->slides[d->manifold_of[i]];
-    double mu = s->stops ? f->stick : sliding_coefficient(d->w, c);
+    double mu = coefficient_of(d->w, c, s);
     double force = mu * b->pressure, couple = mu * b->couple, middle = 0;
     bool slides = couple > 0 && (s->slip > force * s->slip_give || s->spin > couple * s->spin_give);
     if (slides) couple = mu * fabs(b->turning);
@@ -267,6 +297,16 @@ bool direct_update_bounds(direct *d) {
     return changed;
 }
 
+static bool is_bound(const direct *d, int i) {
+    return d->hi[i] > 0 && fabs(d->z[i]) >= d->hi[i] * (1 - 1e-9);
+}
+
+/* Whether the next sub-step, solved directly or by batches, has the friction of slip. */
+static int loosened(const live *w, const live_contact *c) {
+    const abut_friction *f = &live_material(w, c->a, c->b)->friction;
+    return f->stick > f->slide ? LIVE_LOOSE : 0;
+}
+
 /* The impulse of one row, into its contact. */
 void direct_keep_contact(const direct *d, int i) {
     live_contact *c = contact_of(d, i);
@@ -277,7 +317,7 @@ void direct_keep_contact(const direct *d, int i) {
                          d->part_of[i] == 0 && w->at_start);
     }
     if (d->part_of[i] == 0) {
-        c->flags &= ~(LIVE_TOUCHING | LIVE_SLIPS);
+        c->flags &= LIVE_TOLD_SLIP | LIVE_PUSHED;
         c->friction = c->rolling = vec3_zero(), c->twist = 0;
     }
     if (d->part_of[i] < FRICTION1) {
@@ -285,10 +325,11 @@ void direct_keep_contact(const direct *d, int i) {
         if (d->z[i] > 0) c->flags |= LIVE_TOUCHING;
     } else if (d->part_of[i] == TWIST) {
         c->twist = d->z[i];
+        if (c->count > 1 && is_bound(d, i)) c->flags |= loosened(d->w, c);
     } else if (d->part_of[i] >= ROLL1) {
         c->rolling = vec3_axpy(c->rolling, d->z[i], d->row[i].r.ja.angular);
     } else {
         c->friction = vec3_axpy(c->friction, d->z[i], d->row[i].r.ja.linear);
-        if (d->hi[i] > 0 && fabs(d->z[i]) >= d->hi[i] * (1 - 1e-9)) c->flags |= LIVE_SLIPS;
+        if (is_bound(d, i)) c->flags |= LIVE_SLIPS | loosened(d->w, c);
     }
 }

@@ -120,7 +120,7 @@ abut_status live_move_kinematic(live *w, double time, abut_error *error) {
     return ABUT_OK;
 }
 
-/* The place where they begin one of the shortest sub-steps, and their velocity in it. */
+/* The place where they begin one of the shortest sub-steps, and their velocity in it and before. */
 void live_drive(live *w, int substep) {
     int each = 1 << (w->drive_pace - w->finest);
     for (int64_t j = 0; j < w->drivers.count; j++) {
@@ -128,6 +128,7 @@ void live_drive(live *w, int substep) {
         int body = w->drivers.data[j];
         twist v = velocity_between(w, body, from, to, w->h / (1 << w->finest));
         w->motions[body].center = from->center, w->motions[body].rotation = from->rotation;
+        w->before[body + 1] = w->velocities[body + 1];
         w->velocities[body + 1] = (live_velocity){live_four(v.linear), live_four(v.angular)};
     }
 }

@@ -321,7 +321,7 @@ LANES_INLINE done solve_again(live_batch *c, int count, const relative *q) {
     lanes d1 = lanes_pick(grips, f.x * part - c->friction1, zero),
           d2 = lanes_pick(grips, f.y * part - c->friction2, zero),
           turn = lanes_pick(grips, held - c->twist, zero);
-    c->grip.bound = (part != lanes_all(1)) | (held != wanted);
+    c->grip.bound = (part != lanes_all(1)) | ((held != wanted) & (couple > zero));
     c->friction1 += d1, c->friction2 += d2, c->twist += turn;
     return drag(c, lanes_axpy3(lanes_scale3(c->t1, d1), d2, t2), lanes_scale3(c->n, turn));
 }
