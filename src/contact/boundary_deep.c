@@ -16,6 +16,10 @@
 
 enum { CROSSINGS = 128, FLOOD = 256 };
 
+/* What faces at more than so many times the depth of a point does not explain it: a plate whose corner is 2
+ * mm in was told to be so by 20 cm, by what faced it at the other side.  The point takes its own way out. */
+static const double FARTHEST = 4;
+
 /* As deep, but for what faces may lean. */
 static const double MUCH = 0.99;
 
@@ -233,9 +237,9 @@ void boundary_find_deeper(boundary_search *q) {
     for (int k = 0; k < 2; k++) find_inner(&c[k], &deepest);
     if (c[0].count + c[1].count == 0 && deepest.depth == 0) return; /* apart */
     if (explains(q->found, &deepest)) return;
-    for (deep = fmax(fmax(deep, q->radius), deepest.depth); !explains(q->found, &deepest) && deep < most;
-         deep *= 1.25)
-        boundary_find_facing(q, deep, deep);
+    deep = fmax(fmax(deep, q->radius), deepest.depth);
+    most = fmin(most, fmax(1.25 * deep, FARTHEST * deepest.depth));
+    for (; !explains(q->found, &deepest) && deep < most; deep *= 1.25) boundary_find_facing(q, deep, deep);
     if (explains(q->found, &deepest)) return;
     gather_point best = {.gap = -INFINITY};
     for (int k = 0; k < 2; k++) push_crossings(&c[k], &best);
