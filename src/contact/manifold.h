@@ -40,6 +40,7 @@ typedef struct manifold {
 
 typedef struct manifold_config {
     double reach;            /* metres */
+    double soon;             /* metres, >= 0: points that are no farther apart count as overlapping */
     double near;             /* metres: points that are no farther apart are kept before others */
     double angle;            /* radians */
     const uint64_t *bearing; /* ids of points that bore something: they are kept before those that did not */
@@ -59,8 +60,10 @@ void manifold_collide(const manifold_shape *a, pose pa, const manifold_shape *b,
 
 uint64_t manifold_id(abut_feature a, abut_feature b);
 
-/* Keeps at most four of the points, in their order: those that overlap first, then those with a gap of at
- * most `near`, which may bear something before the pair is looked at again, then others.  Where there are too
+/* Keeps at most four of the points, in their order: those that overlap first, or will within the sub-step
+ * (`soon`: a disc that lands all but flat may overlap with one half of its rim by a hair and needs the other
+ * half as well), then those with a gap of at most `near`, which may bear something before the pair is looked
+ * at again, then others.  Where there are too
  * many of a kind: the deepest, then those that bore something, then others, each time the one farthest away,
  * that makes the widest triangle, that lies farthest outside of it.  A point that bears must not give way to
  * one that is only farther out: without it the bodies sink in there, it comes back deeper than the others,

@@ -158,6 +158,7 @@ typedef struct live_body {
     bool movable, kinematic, spherical;
     bool bounded; /* has a bounded shape */
     bool light;   /* is looked at again within a step */
+    bool rims;    /* a cylinder, an ellipsoid, a smooth surface: what is lowest runs round it as it turns */
 } live_body;
 
 /* What a body's motion at the start of a step makes of it by the end: the way of its centre, with the forces
@@ -536,6 +537,7 @@ bool live_update_near(live *w);
 bool live_narrow(live *w);
 live_link live_link_of(const live_contact *c);
 bool live_collide_again(live *w, live_contact *c);
+void live_collide_pair_again(live *w, live_contact *c, int count); /* gaps as where the step began */
 void live_place_again(const live *w, live_contact *c); /* gaps and normal where the bodies are now */
 double live_moved_gap(const live *w, const live_contact *c, const live_point *p);
 void live_take_back(const live *w, live_contact *c); /* gaps as they were where the step began */

@@ -16,6 +16,8 @@
 #include "sim/live.h"
 
 enum { HALVINGS = 8, ROUNDS = 4 };
+#define ALL_BUT \
+    0.98 /* of its time: a pair that was put back and overlaps only after that stays where it is */
 
 typedef struct sweeper {
     live *w;
@@ -87,13 +89,14 @@ static bool overlaps_now(const sweeper *s, int other) {
 /* ---- pairs with contacts */
 
 /* Whether any point of the two may have moved farther against the other body than contact points are
- * believed.  Of solids with dents other features face each other after a turn by less than a tenth of a
+ * believed.  Of solids with dents and of rims others face each other after a turn by less than a tenth of a
  * radian, so theirs are believed no farther than the reach. */
 static bool went_far(const live *w, int a, int b) {
     const live_velocity *x = &w->moved[a + 1], *y = &w->moved[b + 1];
     double radius = fmin(w->radii[a], w->radii[b]);
     double way = vec3_length(live_vec3(x->v - y->v)) + vec3_length(live_vec3(x->w - y->w)) * radius;
-    return way > (w->alone[a] && w->alone[b] ? 0.25 * w->size : w->reach);
+    bool plain = w->alone[a] && w->alone[b] && !w->body[a].rims && !w->body[b].rims;
+    return way > (plain ? 0.25 * w->size : w->reach);
 }
 
 static double way_of(const live *w, int body) { return vec3_length(live_vec3(w->moved[body + 1].v)); }
@@ -107,22 +110,35 @@ static void note(sweeper *s, double t, int other) {
     if (s->other < 0 || t < s->first || (t == s->first && other < s->other)) s->first = t, s->other = other;
 }
 
-/* The last time at which the pair overlaps little deeper than where the step began, by bisection. */
+/* How deep a pair may be: half the reach deeper than where the step began, and below the whole reach no
+ * deeper than it was.  (With half the reach in each step a pair that something holds sank in for ever.) */
+static double allowed_gap(const live *w, double began) {
+    return fmax(fmin(began, 0) - 0.5 * w->reach, fmin(began, -w->reach));
+}
+
+/* The gap at a time of the step, each body no farther than it goes. */
+static double gap_at(const sweeper *s, int other, const cast_sweep *theirs, double t) {
+    const live *w = s->w;
+    return least_gap(w, s->body, pose_at(w, s->body, &s->sweep, t), other, pose_at(w, other, theirs, t));
+}
+
+/* The first time at which the pair overlaps deeper than it may, by bisection: so the next step sees where it
+ * does.  What the narrow phase tells may jump, and a pair that went back to just before it would be there
+ * again at the end of the next step, for ever. */
 static void put_back(sweeper *s, int other) {
     const live *w = s->w;
+    cast_sweep theirs = sweep_of(w, other);
+    double last = fmax(time_of(w, s->body), time_of(w, other)), low = 0, high = last;
     double now = least_gap(w, s->body, live_pose(w, s->body), other, live_pose(w, other));
     if (now >= -0.5 * w->reach) return;
-    cast_sweep theirs = sweep_of(w, other);
-    double began = least_gap(w, s->body, s->sweep.from, other, theirs.from);
-    double allowed = fmin(began, 0) - 0.5 * w->reach;
-    double low = 0, high = fmax(time_of(w, s->body), time_of(w, other));
+    double allowed = allowed_gap(w, gap_at(s, other, &theirs, 0));
     if (now >= allowed) return;
     for (int i = 0; i < HALVINGS; i++) {
         double t = (low + high) / 2;
-        pose at = pose_at(w, s->body, &s->sweep, t), there = pose_at(w, other, &theirs, t);
-        *(least_gap(w, s->body, at, other, there) >= allowed ? &low : &high) = t;
+        *(gap_at(s, other, &theirs, t) >= allowed ? &low : &high) = t;
     }
-    note(s, low, other);
+    if (s->again && high > ALL_BUT * last) return;
+    note(s, high, other);
 }
 
 /* The first touch of two between two times, no one stopping in between. */
@@ -291,6 +307,25 @@ static bool find_seekers(live *w, bool *any) {
     return !left || live_update_near(w);
 }
 
+#define RENEWED                                                                                \
+    0.02 /* radians: contacts of pairs that turned by less were not found anew within the step \
+          */
+
+static bool may_be_renewed(const live *w, live_pair p) {
+    four turned = w->moved[p.a + 1].w - w->moved[p.b + 1].w;
+    return w->turns[p.a + 1] || w->turns[p.b + 1] || vec3_length(live_vec3(turned)) > RENEWED;
+}
+
+/* Contacts that were found anew within the step belong to where the bodies were by then.  A pair that is put
+ * back may be where it was last looked at, and they must not be taken for those of that place. */
+static void forget_put_back(live *w) {
+    for (int64_t i = 0; i < w->known.list.count; i++) {
+        live_pair p = w->known.list.data[i];
+        if ((w->put_back[p.a] || w->put_back[p.b]) && may_be_renewed(w, p))
+            w->seen.data[w->known.slots.data[i]].position = vec3_make(INFINITY, 0, 0);
+    }
+}
+
 bool live_stop_fast(live *w) {
     bool any, sought;
     if (!find_seekers(w, &any)) return false;
@@ -305,5 +340,6 @@ bool live_stop_fast(live *w) {
         memcpy(w->seeks, w->seeks_again, (size_t)w->bodies);
         any = memchr(w->seeks, true, (size_t)w->bodies);
     }
+    if (sought) forget_put_back(w);
     return !sought || live_close_put_back(w, &w->error) == ABUT_OK;
 }

@@ -203,6 +203,23 @@ static double closing_of(const live *w, live_pair p) {
 static double reach_of(const live *w, live_pair p) { return w->reach + closing_of(w, p); }
 static double near_of(const live *w, live_pair p) { return AGAIN * w->size + closing_of(w, p); }
 
+static double swing_speed(const live *w, int body) {
+    double r = isfinite(w->radii[body]) ? w->radii[body] : 0;
+    return vec3_length(w->motions[body].velocity.angular) * r;
+}
+
+/* What the pair may come closer by its speed within a sub-step: in a heap at rest, nothing. */
+static double soon_of(const live *w, live_pair p) {
+    vec3 u = vec3_sub(w->motions[p.a].velocity.linear, w->motions[p.b].velocity.linear);
+    return (vec3_length(u) + swing_speed(w, p.a) + swing_speed(w, p.b)) * w->h;
+}
+
+static manifold_config config_of(const live *w, live_pair p, double farther) {
+    manifold_config config = manifold_default_config();
+    config.reach = reach_of(w, p) + farther, config.near = near_of(w, p), config.soon = soon_of(w, p);
+    return config;
+}
+
 static double least_gap(const manifold *m) {
     double least = INFINITY;
     for (int i = 0; i < m->count; i++) least = fmin(least, m->points[i].gap);
@@ -224,11 +241,10 @@ static int collide(live *w, live_pair p, const live_contact *old, int count, liv
                    live_contact *out, int room) {
     manifold found[COLLIDER_ROOM];
     uint64_t bearing[BEARING_ROOM];
-    manifold_config config = manifold_default_config();
-    config.bearing = bearing, config.bearing_count = list_bearing(old, count, bearing);
     /* solids with dents show more of their features the farther one looks */
-    double reach = reach_of(w, p), farther = (room > 1 ? 0.01 : 0.05) * w->size, least = INFINITY;
-    config.reach = reach + farther, config.near = near_of(w, p);
+    double reach = reach_of(w, p), least = INFINITY;
+    manifold_config config = config_of(w, p, (room > 1 ? 0.01 : 0.05) * w->size);
+    config.bearing = bearing, config.bearing_count = list_bearing(old, count, bearing);
     int contacts = 0,
         n = collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a),
                              w->colliders[w->shape_of[p.b]], live_pose(w, p.b), &config, &seen->cache, 1,
@@ -249,25 +265,92 @@ static int collide(live *w, live_pair p, const live_contact *old, int count, liv
     return contacts;
 }
 
+/* ---- a pair that is looked at again within a step */
+
+static int find_again(live *w, const live_contact *c, int count, manifold found[COLLIDER_ROOM]) {
+    uint64_t bearing[BEARING_ROOM];
+    live_pair p = {c->a, c->b};
+    manifold_config config = config_of(w, p, 0.05 * w->size);
+    config.bearing = bearing, config.bearing_count = list_bearing(c, count, bearing);
+    return collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a), w->colliders[w->shape_of[p.b]],
+                            live_pose(w, p.b), &config, NULL, 0, found, COLLIDER_ROOM);
+}
+
+static void become(const live *w, live_contact *c, const manifold *m) {
+    live_contact last = *c;
+    fill_contact(w, c, m, &last, 1, true);
+}
+
+/* The manifold that a contact has become: the only one, or that with its key; -1: none. */
+static int find_same(const live_contact *c, const manifold *found, int n) {
+    for (int k = 0; k < n; k++)
+        if (found[k].count > 0 && (found[k].key == c->key || n == 1)) return k;
+    return -1;
+}
+
+/* As the key is that of the deepest point: else the one with its normal, that is not taken. */
+static int find_alike(const live_contact *c, const manifold *found, int n, const bool *taken) {
+    int best = -1;
+    double most = FLAT;
+    for (int k = 0; k < n; k++) {
+        double along = vec3_dot(found[k].normal, c->normal);
+        if (found[k].count > 0 && !taken[k] && along > most) most = along, best = k;
+    }
+    return best;
+}
+
 /* The manifold of a contact anew where the bodies are now, with the impulses that it has; false: it is gone.
  */
 bool live_collide_again(live *w, live_contact *c) {
     manifold found[COLLIDER_ROOM];
-    uint64_t bearing[BEARING_ROOM];
-    manifold_config config = manifold_default_config();
-    config.bearing = bearing, config.bearing_count = list_bearing(c, 1, bearing);
-    live_pair p = {c->a, c->b};
-    config.reach = reach_of(w, p) + 0.05 * w->size, config.near = near_of(w, p);
-    int n =
-        collider_collide(w->colliders[w->shape_of[p.a]], live_pose(w, p.a), w->colliders[w->shape_of[p.b]],
-                         live_pose(w, p.b), &config, NULL, 0, found, COLLIDER_ROOM);
-    for (int k = 0; k < n; k++) {
-        if (found[k].count == 0 || (found[k].key != c->key && n > 1)) continue;
-        live_contact last = *c;
-        fill_contact(w, c, &found[k], &last, 1, true);
-        return true;
-    }
+    int same = find_same(c, found, find_again(w, c, 1, found));
+    if (same >= 0) become(w, c, &found[same]);
+    return same >= 0;
+}
+
+static bool bears(const live_contact *c) {
+    for (int i = 0; i < c->count; i++)
+        if (c->loads[i].normal > 0) return true;
     return false;
+}
+
+/* Which of the contacts gives way to a manifold: one that is gone, or else the one farthest away of those
+ * that are farther away and bear nothing; -1: none. */
+static int find_place(const live_contact *c, int count, const int *of, const manifold *found, double gap) {
+    int place = -1;
+    double far = gap;
+    for (int i = 0; i < count; i++) {
+        if (of[i] < 0) return i;
+        double away = least_gap(&found[of[i]]);
+        if (away > far && !bears(&c[i])) far = away, place = i;
+    }
+    return place;
+}
+
+/* All contacts of a pair anew, `c` and those after it.  An edge that slides over the facets of a torus has
+ * another contact with each of them: those that are gone, and those that bear nothing and are farther away,
+ * make place for others.  What is gone and not replaced stays as it was, and is moved along. */
+void live_collide_pair_again(live *w, live_contact *c, int count) {
+    manifold found[COLLIDER_ROOM];
+    int of[COLLIDER_ROOM], n = find_again(w, c, count, found);
+    bool taken[COLLIDER_ROOM] = {false};
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < count; i++) {
+            if (pass == 1 && of[i] >= 0) continue;
+            of[i] = pass ? find_alike(&c[i], found, n, taken) : find_same(&c[i], found, n);
+            if (of[i] >= 0 && taken[of[i]]) of[i] = -1;
+            if (of[i] >= 0) taken[of[i]] = true;
+        }
+    for (int k = 0; k < n; k++) {
+        int place =
+            taken[k] || found[k].count == 0 ? -1 : find_place(c, count, of, found, least_gap(&found[k]));
+        if (place >= 0) of[place] = k;
+    }
+    for (int i = 0; i < count; i++) {
+        if (of[i] < 0) continue;
+        become(w, &c[i], &found[of[i]]);
+        live_take_back(w, &c[i]);
+    }
 }
 
 /* Whether what was seen of a pair still holds. */

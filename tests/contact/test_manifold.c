@@ -234,6 +234,53 @@ static void test_bearing_points_stay(void **state) {
     }
 }
 
+/* A rim that comes down all but level: one half of it overlaps by a hair, the other half will within the
+ * sub-step.  Held at the four points that are kept it may turn about any line, and no other point of it goes
+ * in by more than half its radius times the turn; by those that overlap alone, by up to twice the radius. */
+static void test_rim_is_held_all_round(void **state) {
+    (void)state;
+    uint64_t seed = 14;
+    for (int k = 0; k < 500; k++) {
+        manifold_point p[16];
+        double lean = random_range(&seed, 0, 6.3);
+        for (int i = 0; i < 16; i++) {
+            double angle = 0.39269908169872414 * i;
+            p[i] = (manifold_point){{cos(angle), sin(angle), 0}, 1e-4 * cos(angle - lean), (uint64_t)i};
+        }
+        manifold m;
+        manifold_thin_out(p, 16, vec3_make(0, 0, 1), &(manifold_config){.soon = 0.01, .near = 0.05}, &m);
+        assert_int_equal(m.count, 4);
+        for (int i = 0; i < 16; i++) {
+            double held = -INFINITY;
+            for (int j = 0; j < m.count; j++) held = fmax(held, vec3_dot(m.points[j].at, p[i].at));
+            assert_true(held >= 0.5);
+        }
+    }
+}
+
+/* A thin plate that leans: the upper corners may be a hair farther out than those below them, and meet the
+ * plane later; the lower ones are kept. */
+static void test_lower_corners_of_plate(void **state) {
+    (void)state;
+    uint64_t seed = 15;
+    abut_hull *h = box_hull(0.4, 0.3, 0.02);
+    manifold_shape a = of(abut_convex_hull(h)),
+                   floor = {.is_halfspace = true, .normal = {0, 0, 1}, .offset = 0};
+    const manifold_config config = {.reach = 0.2, .near = 0.15, .soon = 0.1, .angle = 0.2};
+    for (int k = 0; k < 500; k++) {
+        vec3 axis = vec3_unit(vec3_make(random_range(&seed, -1, 1), random_range(&seed, -1, 1), 0));
+        pose up = {{0, 0, 0.06}, abut_quat_from_axis_angle(axis, random_range(&seed, 0.01, 0.08))};
+        manifold m = collide(&a, up, &floor, at(0, 0, 0), &config);
+        assert_int_equal(m.count, 4);
+        for (int i = 0; i < 4; i++) {
+            vec3 corner =
+                pose_unpoint(up, vec3_axpy(m.points[i].at, m.points[i].gap / 2, vec3_make(0, 0, 1)));
+            assert_near(corner.z, -0.01, 1e-12);
+        }
+    }
+    abut_hull_free(NULL, h);
+}
+
 /* A flat dome of many facets on a plane: of all vertices that rise from the lowest one by less than the
  * angle, found by asking all, the four chosen ones hold the deepest; with no more than four of them, all. */
 static void test_all_flat_vertices(void **state) {
@@ -344,6 +391,8 @@ int main(void) {
         cmocka_unit_test(test_tilted_keeps_ids),
         cmocka_unit_test(test_near_points_first),
         cmocka_unit_test(test_bearing_points_stay),
+        cmocka_unit_test(test_rim_is_held_all_round),
+        cmocka_unit_test(test_lower_corners_of_plate),
         cmocka_unit_test(test_all_flat_vertices),
         cmocka_unit_test(test_hull_round),
         cmocka_unit_test(test_hulls),
