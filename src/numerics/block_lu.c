@@ -211,3 +211,80 @@ void block_lu_solve(const block_lu *f, const double *b, double *x, double *work)
     }
     for (int k = 0; k < f->count; k++) memcpy(x + N * f->order[k], work + N * k, N * sizeof(double));
 }
+
+/* What is zero stays out: a right side that is not zero at one place asks for a part of the matrix only. */
+void block_lu_solve_wide(const block_lu *f, double *x, uint8_t *used, double *work, uint8_t *work_used) {
+    size_t bytes = BLOCK_AREA * sizeof(double);
+    for (int k = 0; k < f->count; k++) {
+        work_used[k] = used[f->order[k]];
+        if (work_used[k]) memcpy(work + (size_t)BLOCK_AREA * k, x + (size_t)BLOCK_AREA * f->order[k], bytes);
+    }
+    for (int k = 0; k < f->count; k++)
+        for (int e = f->start[k]; e < f->start[k + 1] && work_used[k]; e++) {
+            double *later = work + (size_t)BLOCK_AREA * f->column[e];
+            if (!work_used[f->column[e]]) memset(later, 0, bytes);
+            multiply_off(f->lower + (size_t)e * BLOCK_AREA, work + (size_t)BLOCK_AREA * k, later);
+            work_used[f->column[e]] = true;
+        }
+    for (int k = f->count - 1; k >= 0; k--) {
+        double *own = work + (size_t)BLOCK_AREA * k;
+        if (!work_used[k]) memset(own, 0, bytes);
+        for (int e = f->start[k]; e < f->start[k + 1]; e++) {
+            if (!work_used[f->column[e]]) continue;
+            multiply_off(f->upper + (size_t)e * BLOCK_AREA, work + (size_t)BLOCK_AREA * f->column[e], own);
+            work_used[k] = true;
+        }
+        double *out = x + (size_t)BLOCK_AREA * f->order[k];
+        used[f->order[k]] = work_used[k];
+        if (!work_used[k]) continue;
+        multiply(f->pivot + (size_t)k * BLOCK_AREA, own, out);
+        memcpy(own, out, bytes);
+    }
+}
+
+/* ---- blocks of the inverse */
+
+bool block_lu_allow_inverse(block_lu *f, arena *scratch) {
+    size_t total = (size_t)f->start[f->count] + 1;
+    f->inverse_pivot = arena_alloc(scratch, (size_t)(f->count + 1) * BLOCK_AREA, sizeof(double));
+    f->inverse_upper = arena_alloc(scratch, total * BLOCK_AREA, sizeof(double));
+    return f->inverse_pivot && f->inverse_upper;
+}
+
+/* Z_ij for positions. */
+static void inverse_at(const block_lu *f, int i, int j, double *out) {
+    enum { N = BLOCK_SIDE };
+    const double *from = i == j
+                             ? f->inverse_pivot + (size_t)i * BLOCK_AREA
+                             : f->inverse_upper + block_lu_find(f, i < j ? i : j, i < j ? j : i) * BLOCK_AREA;
+    for (int r = 0; r < N; r++)
+        for (int c = 0; c < N; c++) out[N * r + c] = i <= j ? from[N * r + c] : from[N * c + r];
+}
+
+/* - sum U_km Z_mj over the later neighbours m of k. */
+static void sum_later(const block_lu *f, int k, int j, double *out) {
+    memset(out, 0, BLOCK_AREA * sizeof *out);
+    for (int e = f->start[k]; e < f->start[k + 1]; e++) {
+        double later[BLOCK_AREA];
+        inverse_at(f, f->column[e], j, later);
+        multiply_off(f->upper + (size_t)e * BLOCK_AREA, later, out);
+    }
+}
+
+void block_lu_invert(block_lu *f) {
+    for (int k = f->count - 1; k >= 0; k--) {
+        const double *pivot = f->pivot + (size_t)k * BLOCK_AREA;
+        double sum[BLOCK_AREA], *own = f->inverse_pivot + (size_t)k * BLOCK_AREA;
+        for (int e = f->start[k]; e < f->start[k + 1]; e++) {
+            sum_later(f, k, f->column[e], sum);
+            multiply(pivot, sum, f->inverse_upper + (size_t)e * BLOCK_AREA);
+        }
+        sum_later(f, k, k, sum);
+        multiply(pivot, sum, own);
+        for (int i = 0; i < BLOCK_AREA; i++) own[i] += pivot[i];
+    }
+}
+
+void block_lu_inverse_entry(const block_lu *f, int i, int j, double out[BLOCK_AREA]) {
+    inverse_at(f, f->place[i], f->place[j], out);
+}

@@ -21,6 +21,7 @@ typedef struct block_lu {
     int *order, *place;  /* position -> block, block -> position */
     int *start, *column; /* later neighbours of a position, as positions in ascending order */
     double *pivot, *upper, *lower;
+    double *inverse_pivot, *inverse_upper; /* see block_lu_invert */
 } block_lu;
 
 /* Two blocks that are coupled. */
@@ -42,5 +43,23 @@ double *block_lu_entry(block_lu *f, int i, int j);
 bool block_lu_factor(block_lu *f);
 /* x = A^-1 b, both of BLOCK_SIDE * count numbers; work as long.  x may be b. */
 void block_lu_solve(const block_lu *f, const double *b, double *x, double *work);
+
+/* The same for BLOCK_SIDE right sides at once: a block, by rows, for each row of blocks, in x; `used` tells
+ * which of them are not zero, before and after.  Both as long again for work. */
+void block_lu_solve_wide(const block_lu *f, double *x, uint8_t *used, double *work, uint8_t *work_used);
+
+/* The blocks of A^-1 where A has some, with its fill; of a symmetric matrix, after its factorisation
+ * (Takahashi, Fagan, Chin 1973):  Z = A^-1 solves  U Z = L^-1,  whose right side is 1 on the diagonal and 0
+ * above it, so from the last position back
+ *
+ *     Z_kj = - U_kk^-1 sum U_km Z_mj,     Z_kk = U_kk^-1 - U_kk^-1 sum U_km Z_mk,     m, j later neighbours
+ * of k
+ *
+ * which asks only for blocks that are there: later neighbours of one position are neighbours.  It costs about
+ * as much as the factorisation. */
+bool block_lu_allow_inverse(block_lu *f, arena *scratch);
+void block_lu_invert(block_lu *f);
+/* The block ij of it, by rows; i and j are coupled or the same. */
+void block_lu_inverse_entry(const block_lu *f, int i, int j, double out[BLOCK_AREA]);
 
 #endif

@@ -47,6 +47,66 @@ static void blocks_are_eliminated(void **state) {
     }
 }
 
+/* A random symmetric matrix: its blocks in f. */
+static void fill_symmetric(block_lu *f, int n, const block_pair *pairs, int links) {
+    for (int k = -n; k < links; k++) {
+        int i = k < 0 ? k + n : pairs[k].a, j = k < 0 ? i : pairs[k].b;
+        if (i < 0 || j < 0 || (k >= 0 && i == j)) continue;
+        double *upper = block_lu_entry(f, i, j), *lower = block_lu_entry(f, j, i);
+        for (int p = 0; p < BLOCK_SIDE; p++)
+            for (int q = 0; q < (k < 0 ? p + 1 : BLOCK_SIDE); q++) {
+                double v = uniform() + (k < 0 && p == q ? 60 : 0);
+                upper[BLOCK_SIDE * p + q] += v;
+                if (k >= 0 || p != q) lower[BLOCK_SIDE * q + p] += v;
+            }
+    }
+}
+
+/* Blocks of the inverse, and several right sides at once, against the solution of one after the other. */
+static void inverse_blocks_agree(void **state) {
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        arena a;
+        arena_init(&a, NULL);
+        int n = 1 + pick(40), links = pick(2 * n), from = pick(n);
+        block_pair *pairs = arena_alloc(&a, (size_t)links + 1, sizeof *pairs);
+        for (int i = 0; i < links; i++) pairs[i] = (block_pair){pick(n + 1) - 1, pick(n)};
+        block_lu f;
+        assert_true(block_lu_plan(n, pairs, links, &a, &f) && block_lu_allow_inverse(&f, &a));
+        fill_symmetric(&f, n, pairs, links);
+        assert_true(block_lu_factor(&f));
+        block_lu_invert(&f);
+        size_t size = (size_t)n * BLOCK_SIDE;
+        double *x = arena_alloc(&a, size, sizeof *x), *work = arena_alloc(&a, size, sizeof *work),
+               *wide = arena_alloc(&a, size * BLOCK_SIDE, sizeof *wide),
+               *wide_work = arena_alloc(&a, size * BLOCK_SIDE, sizeof *wide_work);
+        uint8_t *used = arena_alloc(&a, 2 * (size_t)n, 1);
+        for (int p = 0; p < BLOCK_SIDE; p++) wide[from * BLOCK_AREA + (BLOCK_SIDE + 1) * p] = 1;
+        used[from] = true;
+        block_lu_solve_wide(&f, wide, used, wide_work, used + n);
+        for (int q = 0; q < BLOCK_SIDE; q++) {
+            memset(x, 0, size * sizeof *x);
+            x[BLOCK_SIDE * from + q] = 1;
+            block_lu_solve(&f, x, x, work);
+            for (int i = 0; i < n; i++) {
+                double block[BLOCK_AREA] = {0};
+                bool known = i == from;
+                for (int k = 0; k < links; k++)
+                    known |=
+                        (pairs[k].a == i && pairs[k].b == from) || (pairs[k].b == i && pairs[k].a == from);
+                if (known) block_lu_inverse_entry(&f, i, from, block);
+                for (int p = 0; p < BLOCK_SIDE; p++) {
+                    double value = x[BLOCK_SIDE * i + p];
+                    double told = used[i] ? wide[i * BLOCK_AREA + BLOCK_SIDE * p + q] : 0;
+                    assert_true(fabs(told - value) < 1e-14);
+                    if (known) assert_true(fabs(block[BLOCK_SIDE * p + q] - value) < 1e-14);
+                }
+            }
+        }
+        arena_free(&a);
+    }
+}
+
 /* A chain has no fill in the order of least degree, whatever the numbers of its bodies. */
 static void a_chain_has_no_fill(void **state) {
     (void)state;
@@ -244,10 +304,15 @@ static void masses_far_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_eliminated),     cmocka_unit_test(a_chain_has_no_fill),
-        cmocka_unit_test(singular_pivots_are_named), cmocka_unit_test(rows_agree_with_the_dense_answer),
-        cmocka_unit_test(redundant_rows_share),      cmocka_unit_test(compliance_gives_way),
-        cmocka_unit_test(masses_far_apart),          cmocka_unit_test(nearly_dependent_rows_hold),
+        cmocka_unit_test(inverse_blocks_agree),
+        cmocka_unit_test(blocks_are_eliminated),
+        cmocka_unit_test(a_chain_has_no_fill),
+        cmocka_unit_test(singular_pivots_are_named),
+        cmocka_unit_test(rows_agree_with_the_dense_answer),
+        cmocka_unit_test(redundant_rows_share),
+        cmocka_unit_test(compliance_gives_way),
+        cmocka_unit_test(masses_far_apart),
+        cmocka_unit_test(nearly_dependent_rows_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
