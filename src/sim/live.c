@@ -5,7 +5,7 @@
 #define CYCLES   0.14 /* of the springs of contacts, a sub-step */
 #define PI       3.14159265358979323846
 
-enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 8 };
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 9 };
 
 abut_live_options abut_default_live_options(void) {
     return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 1e-4};
@@ -71,6 +71,7 @@ static bool allocate_slots(live *w) {
     w->swings = arena_alloc(m, n, sizeof *w->swings);
     w->calm = arena_alloc(m, n, sizeof *w->calm);
     w->hinged = arena_alloc(m, n, sizeof *w->hinged);
+    w->hung = arena_alloc(m, n, sizeof *w->hung);
     w->pace = arena_alloc(m, n, sizeof *w->pace);
     w->tall = arena_alloc(m, n, sizeof *w->tall);
     w->bounces = arena_alloc(m, n, sizeof *w->bounces);
@@ -96,10 +97,10 @@ static bool allocate_slots(live *w) {
     bool fine = w->slot_block && w->body && w->colliders && w->shape_of && w->material_of && w->faceted &&
                 w->alone && w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->wanders && w->movable && w->turns && w->flies && w->sprung &&
-                w->swings && w->hinged && w->pace && w->tall && w->struck && w->bounces && w->leaves &&
-                w->boxes && w->roams && w->renewed && w->seeks && w->put_back && w->seeks_again && w->stops &&
-                w->rests && w->parent && w->levels && w->in_direct && w->used && w->local_of &&
-                w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
+                w->swings && w->calm && w->hinged && w->hung && w->pace && w->tall && w->struck &&
+                w->bounces && w->leaves && w->boxes && w->roams && w->renewed && w->seeks && w->put_back &&
+                w->seeks_again && w->stops && w->rests && w->parent && w->levels && w->in_direct && w->used &&
+                w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->before = w->moved + n;
@@ -419,8 +420,8 @@ static bool is_sane(const live *w) {
     int64_t total = 0;
     for (int i = 0; i < w->bodies; i++) {
         const live_rest *r = &w->rests[i];
-        if (r->pace < 0 || r->pace >= LIVE_PACES || r->tall < 0 || r->tall >= LIVE_PACES ||
-            !isfinite(r->hold))
+        if (r->pace < 0 || r->pace >= LIVE_PACES || r->tall < 0 || r->tall >= LIVE_PACES || r->hurry < 0 ||
+            r->hurry >= LIVE_PACES || !isfinite(r->hold) || !isfinite(r->hurried))
             return false;
     }
     for (int64_t i = 0; i < w->known.list.count; i++) {
@@ -496,8 +497,10 @@ uint64_t live_hash(const live *w, uint64_t seed) {
     uint64_t h = hash64(&w->waits, sizeof w->waits, seed);
     for (int i = 0; i < w->bodies; i++) {
         h = hash64(&w->rests[i].still, sizeof w->rests[i].still, h);
-        int32_t words[] = {w->rests[i].asleep, w->rests[i].pace, w->rests[i].tall};
+        int32_t words[] = {w->rests[i].asleep, w->rests[i].pace, w->rests[i].tall, w->rests[i].hung,
+                           w->rests[i].hurry};
         h = hash64(&w->rests[i].hold, sizeof w->rests[i].hold, hash64(words, sizeof words, h));
+        h = hash64(&w->rests[i].hurried, sizeof w->rests[i].hurried, h);
     }
     for (int64_t i = 0; i < w->contacts.count; i++) {
         const live_contact *c = &w->contacts.data[i];

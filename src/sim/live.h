@@ -13,7 +13,8 @@
  * any processor and by live_solve_avx2.c live_nncg.c      conjugate gradients over the sweeps of a sub-step,
  * by choice live_substep.c   velocities, positions, and the order of all that on several workers
  *   live_direct*.c   small islands with hinges or unequal masses: exact complementarity problems
- *   live_hinge.c     hinge rows of an island; live_loose.c: of large ones, at once
+ *   live_hinge.c     hinge rows of an island
+ *   live_loose*.c    hinges of large islands at once, and the contacts of the bodies on them
  *   live_hinged.c    hinged islands in pieces of a sub-step, as short as they must be
  *   live_impact.c    restitution by propagation; live_blow.c: the law of a blow
  *   live_impact_island.c, live_impact_hinged.c   which contacts of hinged islands, and their law
@@ -48,7 +49,7 @@
 enum {
     LIVE_COLORS = 64,       /* and one more, whose contacts are solved one after the other */
     LIVE_STATIC_COLOR = 48, /* contacts with immovable bodies come last: they are the ones to be kept best */
-    LIVE_PACES = 3, /* an island at pace p takes 2^p sub-steps for each of the world's own: live_sway.c */
+    LIVE_PACES = 5, /* an island at pace p takes 2^p sub-steps for each of the world's own: live_sway.c */
     LIVE_BLOCK = 8, /* batches that one task takes at once, at most */
     LIVE_BODY_BLOCK = 64, /* bodies */
     LIVE_PATIENCE = 4,    /* sub-steps at the edge of the cone: see live_grip.c */
@@ -130,6 +131,9 @@ typedef struct live_rest {
     int32_t asleep, island;
     int32_t pace, tall; /* of its island: that of the next step, and the one at which it last swayed */
     double hold;        /* seconds: for so long it keeps this pace */
+    int32_t hung;       /* on hinges of a large island, see live_loose.c */
+    int32_t hurry;      /* the pace at which they can be closed, */
+    double hurried;     /* for so many seconds */
 } live_rest;
 
 /* ---- what is made anew in each step */
@@ -255,6 +259,7 @@ typedef struct live_island {
     vec3 leaning;
     int32_t pace, tall; /* of this step: the largest of its bodies */
     double hold;
+    int32_t hurry; /* the same */
     bool awake, direct;
     bool driven; /* a motor or a body that moves by itself keeps it awake */
     double lightest, heaviest;
@@ -392,6 +397,7 @@ struct live_work {
     bool springs_pull;   /* of the island at hand: springs are forces, not rows */
     uint8_t *pace;       /* by slot: of its island; of kinematic bodies the largest of all */
     uint8_t *tall;       /* by slot: of its island */
+    uint8_t *hung;       /* by slot: on hinges of a large island, see live_loose.c */
     uint8_t *hinged;     /* by slot: goes through sub-steps by itself, see live_hinged.c */
     live_struck *struck; /* by slot */
     uint8_t *bounces;    /* by slot: has a contact with restitution */
@@ -634,6 +640,8 @@ double live_energy_of(const live *w, int slot, spatial v, double t);
 void live_solve_blow(const live *w, live_blow *b, spatial change[2]);
 abut_status live_collide_hinged(live *w, const live_island *island, live_blow *b, double mu,
                                 abut_error *error);
+void live_loose_hurry(live *w);
+int live_loose_pace(const live *w, const live_island *island); /* at least; of one that is not direct */
 int live_hinge_rows(live *w, int number, live_hinge_row out[LIVE_HINGE_ROWS]);
 bool live_find_hinges(live *w);
 void live_note_hinges(live *w, const live_hinge_row *rows, int64_t total);
@@ -642,8 +650,16 @@ abut_status live_solve_direct(live *w, const live_island *island, abut_error *er
 abut_status live_go_hinged(live *w, const live_island *island, abut_error *error); /* and moves its bodies */
 abut_status live_close_island(live *w, const live_island *island, abut_error *error); /* live_close.c */
 abut_status live_turn_hinged(live *w, const live_island *island, abut_error *error);
-void live_hinges_begin(live *w, bool relax);
+/* Loose hinges and the contacts of their bodies: rows and impulses where the sub-step begins, one of so many
+ * turns with the other contacts, and after it has ended. */
+void live_hinges_begin(live *w, bool relax, bool moved); /* moved: since they were last begun */
+void live_loose_begin(live *w, int number);
+void live_loose_turn(live *w, bool last);
+void live_loose_relax(live *w, int number, bool last);
 void live_hinges_solve(live *w, bool relax);
+/* What a contact is when the step ends with the impulses that it has; what it may rub. */
+void live_settle_contact(const live *w, live_contact *c, double coefficient);
+double live_coefficient_of(const live_contact *c, const model_material *m);
 double live_row_rate(const live *w, const live_hinge_row *r); /* J v */
 void live_push_row(live *w, live_hinge_row *r, double change);
 /* Hinges of large islands at once, see live_loose.c: for a step, for the rows of a sub-step, and a solution,
@@ -651,7 +667,6 @@ void live_push_row(live *w, live_hinge_row *r, double change);
 bool live_plan_loose(live *w);
 void live_factor_loose(live *w);
 bool live_solve_loose(live *w, bool relax);
-void live_close_loose(live *w);      /* where the sub-step ends */
 void live_close_loose_back(live *w); /* after bodies were put back */
 const int *live_mechanism(live *w, int body, int *count);
 

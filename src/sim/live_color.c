@@ -17,11 +17,13 @@ static int lowest_free(uint64_t used, int from, int to) {
     return LIVE_COLORS;
 }
 
-/* Which contacts the iterative solver takes: awake, with points, not of a direct island. */
+/* Which contacts batches take: awake, with points, not of a direct island, nor of what hangs on loose
+ * hinges. */
 static bool takes(const live *w, const live_link *c) {
     if (c->count == 0) return false;
     bool a = w->movable[c->a + 1], b = w->movable[c->b + 1];
     if (!a && !b) return false;
+    if (w->hung[c->a + 1] || w->hung[c->b + 1]) return false;
     return !(a ? w->in_direct[c->a] : w->in_direct[c->b]);
 }
 

@@ -122,11 +122,14 @@ abut_status live_move_kinematic(live *w, double time, abut_error *error) {
 
 /* The place where they begin one of the shortest sub-steps, and their velocity in it and before. */
 void live_drive(live *w, int substep) {
-    int each = 1 << (w->drive_pace - w->finest);
+    int finer = w->finest > w->drive_pace ? w->finest - w->drive_pace : 0; /* than they were asked for */
+    int each = finer ? 1 : 1 << (w->drive_pace - w->finest);
+    if (substep & ((1 << finer) - 1)) return;
+    substep >>= finer;
     for (int64_t j = 0; j < w->drivers.count; j++) {
         const motion *from = drive_of(w, substep * each, j), *to = drive_of(w, (substep + 1) * each, j);
         int body = w->drivers.data[j];
-        twist v = velocity_between(w, body, from, to, w->h / (1 << w->finest));
+        twist v = velocity_between(w, body, from, to, w->h / (1 << w->finest) * (1 << finer));
         w->motions[body].center = from->center, w->motions[body].rotation = from->rotation;
         w->before[body + 1] = w->velocities[body + 1];
         w->velocities[body + 1] = (live_velocity){live_four(v.linear), live_four(v.angular)};

@@ -116,12 +116,20 @@ static void add_velocity(live *w, int body, spatial d) {
 /* Hinges of islands that are not direct, for the step. */
 bool live_find_hinges(live *w) {
     w->loose_hinges.count = w->rows.count = 0;
+    if (w->model->hinge_count == 0) return true;
+    memset(w->hung, 0, (size_t)w->slots);
     for (int64_t k = 0; k < w->islands.count; k++) {
         const live_island *s = &w->islands.data[k];
         for (int i = 0; i < s->hinge_count && s->awake && !s->direct; i++)
             if (!array_push(w->context, &w->loose_hinges, w->island_hinges.data[s->first_hinge + i]))
                 return false;
     }
+    for (int64_t k = 0; k < w->loose_hinges.count; k++) {
+        const hinge *h = &w->model->hinges[w->loose_hinges.data[k]].h;
+        w->hung[h->a + 1] = w->movable[h->a + 1];
+        if (h->b >= 0) w->hung[h->b + 1] = w->movable[h->b + 1];
+    }
+    for (int i = 0; i < w->bodies; i++) w->rests[i].hung = w->hung[i + 1];
     int64_t room = LIVE_HINGE_ROWS * w->loose_hinges.count;
     return array_reserve(w->context, &w->rows, room + 1) && live_plan_loose(w);
 }
@@ -130,7 +138,7 @@ static bool is_driven(const live_hinge_row *r) { return r->give > 0 || r->lo == 
 
 /* Rows at the present poses.  Those with bounds and springs start from their impulses of the last sub-step;
  * to relax, all keep what they have. */
-void live_hinges_begin(live *w, bool relax) {
+void live_hinges_begin(live *w, bool relax, bool moved) {
     int64_t n = 0, last = w->rows.count;
     live_hinge_row fresh[LIVE_HINGE_ROWS];
     for (int64_t k = 0; k < w->loose_hinges.count; k++) {
@@ -150,7 +158,7 @@ void live_hinges_begin(live *w, bool relax) {
         }
     }
     w->rows.count = n;
-    live_factor_loose(w);
+    if (moved) live_factor_loose(w);
 }
 
 double live_row_rate(const live *w, const live_hinge_row *r) {
@@ -165,29 +173,18 @@ void live_push_row(live *w, live_hinge_row *r, double change) {
     add_velocity(w, r->r.b, spatial_scale(r->db, change));
 }
 
-/* Rows with bounds and springs, or all of them. */
-static bool visit_rows(live *w, bool relax, bool all) {
-    bool any = false;
+/* Where there is no solution of all. */
+static void visit_rows(live *w, bool relax) {
     for (int64_t i = 0; i < w->rows.count; i++) {
         live_hinge_row *r = &w->rows.data[i];
-        bool driven = is_driven(r);
-        if (!driven && !all) continue;
-        double bias = relax && !driven ? 0 : r->bias;
-        double p = r->impulse - r->mass * (live_row_rate(w, r) + bias + r->give * r->impulse);
+        if (is_driven(r)) continue;
+        double p = r->impulse - r->mass * (live_row_rate(w, r) + (relax ? 0 : r->bias));
         live_push_row(w, r, fmin(fmax(p, r->lo), r->hi) - r->impulse);
-        any = true;
     }
-    return any;
 }
 
 void live_hinges_solve(live *w, bool relax) {
-    bool solved = true, more = true;
-    for (int sweep = 0; sweep < 4 && more; sweep++) {
-        more = visit_rows(w, relax, !solved);
-        solved = live_solve_loose(w, relax);
-        more |= !solved;
-    }
-    if (relax) live_note_hinges(w, w->rows.data, w->rows.count);
+    for (int sweep = 0; sweep < 4 && !live_solve_loose(w, relax); sweep++) visit_rows(w, relax);
 }
 
 /* ---- what hinges carried */

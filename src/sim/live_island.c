@@ -57,6 +57,7 @@ static bool count_members(live *w) {
         island->pace = larger(island->pace, w->rests[i].pace);
         island->tall = larger(island->tall, w->rests[i].tall);
         island->hold = fmax(island->hold, w->rests[i].hold);
+        island->hurry = larger(island->hurry, w->rests[i].hurry);
         island->lightest = fmin(island->lightest, w->body[i].inertia.mass);
         island->heaviest = fmax(island->heaviest, w->body[i].inertia.mass);
     }
@@ -192,15 +193,17 @@ static void set_paces(live *w) {
     for (int64_t i = 0; i < w->islands.count; i++) {
         live_island *s = &w->islands.data[i];
         if (s->direct || !s->awake) s->pace = s->tall = 0;
-        if (s->hinge_count > 0) w->hinge_pace = larger(w->hinge_pace, s->pace);
-        w->finest = larger(w->finest, s->pace);
+        if (s->hinge_count > 0 && s->awake && !s->direct)
+            w->hinge_pace = larger(w->hinge_pace, larger(s->pace, live_loose_pace(w, s)));
+        w->finest = larger(w->finest, larger(s->pace, w->hinge_pace));
     }
     for (int64_t i = 0; i < w->islands.count; i++) {
         live_island *s = &w->islands.data[i];
-        if (s->hinge_count > 0 && s->awake && !s->direct) s->pace = w->hinge_pace;
+        bool loose = s->hinge_count > 0 && s->awake && !s->direct;
+        int pace = loose ? w->hinge_pace : s->pace;
         for (int k = 0; k < s->body_count; k++) {
             int slot = w->island_bodies.data[s->first_body + k] + 1;
-            w->pace[slot] = (uint8_t)s->pace, w->tall[slot] = (uint8_t)s->tall;
+            w->pace[slot] = (uint8_t)pace, w->tall[slot] = (uint8_t)s->tall;
         }
     }
     for (int i = 0; i < w->bodies; i++)

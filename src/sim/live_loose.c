@@ -7,41 +7,21 @@
  *     A p = - (J v + bias),     A = J M^-1 J^T,     a block of six for each hinge,
  *
  * solved by elimination in the order of least degree (numerics/block_lu.h): chains and trees have no fill,
- * and cost as much as their number of hinges.  Hinges and contacts take turns: the contacts push by what they
- * bore before, the hinges answer to that exactly, so nothing of them has to be kept from step to step.
+ * and cost as much as their number of hinges.  The contacts of the bodies on them push by what they bore
+ * before, the hinges answer to that exactly, so nothing of them has to be kept from step to step; limits,
+ * motors and springs are rows like those of contacts (live_loose_turn.c).
  *
- * Limits, motors and springs are visited row by row before each solution. */
-#include "sim/live.h"
+ * Where the sub-step ends the hinges are closed by impulses where it begins (SHAKE), by Newton's method with
+ * J where it ends on the left of A: with J of the beginning the error of a straight rope shrinks by five
+ * times the angle that its links turn by, and does not where that is a fifth of a radian.  The contacts
+ * answer in each round: what closes the hinges pulls a rope into the beam on which it lies. */
+#include "sim/live_loose.h"
 
-#include "numerics/block_lu.h"
+enum { RELAXING_TURNS = 2 };
+#define STILL 3e-5 /* of the smallest body: turns that move nothing farther in the sub-step are the last */
+#define GIVE  1e-9 /* of the own mobility of a row: those of closed loops may say the same */
 
-enum { ROUNDS = 4, BACK_ROUNDS = 8 };
-#define CLOSED 1e-6 /* of the smallest body: hinges that miss by less are not solved again */
-#define FAR    0.2  /* misses of more than that are none that Newton's method closes at once */
-#define GIVE   1e-9 /* of the own mobility of a row: those of closed loops may say the same */
-
-typedef struct coupling { /* two hinges on one body */
-    int a, b;
-    bool side_a, side_b; /* whether it is the second body of the hinge */
-} coupling;
-
-struct live_loose {
-    block_lu matrix;
-    int couplings;
-    coupling *coupling;
-    block_pair *pairs;
-    int *head, *next;  /* ends of hinges on each body, twice the hinge and which end: see couple */
-    int *found, *seen; /* bodies of a mechanism, and in which one a body was last found */
-    int mechanisms;    /* that were looked for */
-    int *first;        /* row of each hinge */
-    double *change, *last, *work;
-    bool solvable;
-};
-
-/* Whether the row is an equation; others have bounds, or give. */
-static bool holds(const live_hinge_row *r) { return r->side == 0 && !r->is_motor && !(r->give > 0); }
-
-static int body_at(const live *w, int64_t k, bool second) {
+int loose_body_at(const live *w, int64_t k, bool second) {
     const hinge *h = &w->model->hinges[w->loose_hinges.data[k]].h;
     int body = second ? h->b : h->a;
     return body >= 0 && w->movable[body + 1] ? body : -1;
@@ -53,7 +33,7 @@ static int couple(const live *w, coupling *out) {
     int count = 0, *head = w->loose->head, *next = w->loose->next;
     for (int i = 0; i < w->bodies; i++) head[i] = -1;
     for (int end = 0; end < 2 * (int)w->loose_hinges.count; end++) {
-        int body = body_at(w, end / 2, end % 2);
+        int body = loose_body_at(w, end / 2, end % 2);
         if (body < 0) continue;
         for (int other = head[body]; other >= 0; other = next[other], count++)
             if (out) out[count] = (coupling){end / 2, other / 2, end % 2, other % 2};
@@ -70,10 +50,12 @@ static bool allocate_bodies(live *w, live_loose *s, size_t hinges) {
     s->found = arena_alloc(m, bodies, sizeof *s->found);
     s->next = arena_alloc(m, 2 * hinges, sizeof *s->next);
     s->first = arena_alloc(m, hinges + 1, sizeof *s->first);
+    s->forms = arena_alloc(m, 2 * LIVE_HINGE_ROWS * hinges, sizeof *s->forms);
+    s->ends = arena_alloc(m, 2 * LIVE_HINGE_ROWS * hinges, sizeof *s->ends);
     s->change = arena_alloc(m, hinges * BLOCK_SIDE, sizeof *s->change);
-    s->last = arena_alloc(m, hinges * BLOCK_SIDE, sizeof *s->last);
     s->work = arena_alloc(m, hinges * BLOCK_SIDE, sizeof *s->work);
-    return s->head && s->seen && s->found && s->next && s->first && s->change && s->last && s->work;
+    return s->head && s->seen && s->found && s->next && s->first && s->forms && s->ends && s->change &&
+           s->work;
 }
 
 bool live_plan_loose(live *w) {
@@ -90,29 +72,25 @@ bool live_plan_loose(live *w) {
     if (!s->coupling || !s->pairs) return false;
     couple(w, s->coupling);
     for (int i = 0; i < s->couplings; i++) s->pairs[i] = (block_pair){s->coupling[i].a, s->coupling[i].b};
-    return block_lu_plan((int)n, s->pairs, s->couplings, m, &s->matrix);
+    return block_lu_plan((int)n, s->pairs, s->couplings, m, &s->matrix) &&
+           block_lu_allow_inverse(&s->matrix, m) && loose_plan_contacts(w);
 }
 
-/* A_kl += J_k M^-1 J_l^T by the body that is at these ends of both. */
+/* A_kl += J_k M^-1 J_l^T, J_k where the hinges are to be closed, by the body that is at these ends of both.
+ */
 static void add_block(const live *w, double *out, int k, bool side_k, int l, bool side_l) {
     const live_loose *s = w->loose;
     const live_hinge_row *a = &w->rows.data[s->first[k]], *b = &w->rows.data[s->first[l]];
     for (int i = 0; i < s->first[k + 1] - s->first[k]; i++)
-        for (int j = 0; j < s->first[l + 1] - s->first[l] && holds(&a[i]); j++)
-            if (holds(&b[j]))
+        for (int j = 0; j < s->first[l + 1] - s->first[l] && loose_holds(&a[i]); j++)
+            if (loose_holds(&b[j]))
                 out[BLOCK_SIDE * i + j] +=
-                    spatial_dot(side_k ? a[i].r.jb : a[i].r.ja, side_l ? b[j].db : b[j].da);
+                    spatial_dot(s->forms[2 * (s->first[k] + i) + side_k], side_l ? b[j].db : b[j].da);
 }
 
-/* The matrix of the rows at hand; those of a hinge stand together, equations first. */
-void live_factor_loose(live *w) {
+void loose_factor(live *w) {
     live_loose *s = w->loose;
-    int n = (int)w->loose_hinges.count, at = 0;
-    for (int k = 0; k < n; k++) {
-        s->first[k] = at;
-        while (at < (int)w->rows.count && w->rows.data[at].hinge == w->loose_hinges.data[k]) at++;
-    }
-    s->first[n] = at;
+    int n = (int)w->loose_hinges.count;
     block_lu_clear(&s->matrix);
     for (int k = 0; k < n; k++) {
         double *own = block_lu_entry(&s->matrix, k, k);
@@ -131,21 +109,34 @@ void live_factor_loose(live *w) {
     s->solvable = block_lu_factor(&s->matrix);
 }
 
+/* The matrix of the rows at hand; those of a hinge stand together, equations first. */
+void live_factor_loose(live *w) {
+    live_loose *s = w->loose;
+    int n = (int)w->loose_hinges.count, at = 0;
+    for (int k = 0; k < n; k++) {
+        s->first[k] = at;
+        for (; at < (int)w->rows.count && w->rows.data[at].hinge == w->loose_hinges.data[k]; at++)
+            s->forms[2 * at] = w->rows.data[at].r.ja, s->forms[2 * at + 1] = w->rows.data[at].r.jb;
+    }
+    s->first[n] = at;
+    loose_factor(w);
+}
+
 /* What is to change of the rates of hinges becomes the impulses that change it. */
-static void answer(live *w) {
+void loose_solve(live *w) {
     live_loose *s = w->loose;
     block_lu_solve(&s->matrix, s->change, s->change, s->work);
 }
 
-static void push(live *w, const double *change, double sign) {
+void loose_push(live *w) {
     const live_loose *s = w->loose;
     for (int k = 0; k < (int)w->loose_hinges.count; k++)
         for (int i = s->first[k]; i < s->first[k + 1]; i++)
-            if (holds(&w->rows.data[i]))
-                live_push_row(w, &w->rows.data[i], sign * change[BLOCK_SIDE * k + i - s->first[k]]);
+            if (loose_holds(&w->rows.data[i]))
+                live_push_row(w, &w->rows.data[i], s->change[BLOCK_SIDE * k + i - s->first[k]]);
 }
 
-static void clear(live *w) {
+void loose_clear(live *w) {
     memset(w->loose->change, 0, (size_t)w->loose_hinges.count * BLOCK_SIDE * sizeof(double));
 }
 
@@ -153,112 +144,171 @@ static void clear(live *w) {
 bool live_solve_loose(live *w, bool relax) {
     live_loose *s = w->loose;
     if (!s->solvable) return false;
-    clear(w);
+    loose_clear(w);
     for (int k = 0; k < (int)w->loose_hinges.count; k++)
         for (int i = s->first[k]; i < s->first[k + 1]; i++) {
             const live_hinge_row *r = &w->rows.data[i];
-            if (holds(r))
+            if (loose_holds(r))
                 s->change[BLOCK_SIDE * k + i - s->first[k]] = -live_row_rate(w, r) - (relax ? 0 : r->bias);
         }
-    answer(w), push(w, s->change, 1);
+    loose_solve(w), loose_push(w);
     return true;
 }
 
-/* ---- closed where the sub-step ends, as in direct islands (live_direct_hinge.c) */
+/* ---- with contacts */
 
-static motion end_of(const live *w, int body) {
-    motion m = w->motions[body];
-    m.velocity = (twist){live_vec3(w->velocities[body + 1].v), live_vec3(w->velocities[body + 1].w)};
-    if (w->movable[body + 1] || w->body[body].kinematic) live_move_freely(w, body, &m);
-    return m;
-}
-
-/* What hinge k misses of  C(x1) = (1 - h rate) C(x0);  lengths as parts of the smallest body. */
-static double miss(live *w, int k) {
+void loose_answer(live *w, spatial *velocity) {
     live_loose *s = w->loose;
-    int number = w->loose_hinges.data[k];
-    const hinge *h = &w->model->hinges[number].h;
-    motion a = end_of(w, h->a), b = h->b >= 0 ? end_of(w, h->b) : a;
-    double angle = run_hinges(w->run->state)[number].coordinate, rate, most = 0;
-    row rows[HINGE_MAX_ROWS], coordinate;
-    hinge_coordinate(h, &a, h->b >= 0 ? &b : NULL, angle, &angle, &rate, &coordinate);
-    int count = hinge_rows(h, &a, h->b >= 0 ? &b : NULL, angle, rows);
-    for (int i = 0; i < count; i++) {
-        double left = rows[i].error - (1 - w->h * w->joint_rate) * w->rows.data[s->first[k] + i].r.error;
-        s->change[BLOCK_SIDE * k + i] = -left / w->h;
-        most = fmax(most, fabs(left) / (vec3_length2(rows[i].ja.linear) > 0 ? w->size : 1));
-    }
-    return most;
-}
-
-/* What does not come nearer is taken back: what turns by half a radian or more in the sub-step is no matter
- * of a correction. */
-void live_close_loose(live *w) {
-    live_loose *s = w->loose;
-    double last = FAR;
-    for (int round = 0; round < ROUNDS && s->solvable; round++) {
-        double most = 0;
-        memcpy(s->last, s->change, (size_t)w->loose_hinges.count * BLOCK_SIDE * sizeof *s->last);
-        clear(w);
-        for (int k = 0; k < (int)w->loose_hinges.count; k++) most = fmax(most, miss(w, k));
-        if (!(most < last)) {
-            if (round > 0) push(w, s->last, -1);
-            return;
-        }
-        if (most <= CLOSED) return;
-        last = 0.5 * most;
-        answer(w), push(w, s->change, 1);
-    }
-}
-
-/* ---- closed after bodies were put back (live_close.c), by the least motion */
-
-static void shift(live *w, int body, spatial way) {
-    if (body < 0 || !w->movable[body + 1]) return;
-    motion *m = &w->motions[body];
-    vec3 u = vec3_scale(way.angular, 0.5);
-    m->center = vec3_add(m->center, way.linear);
-    m->rotation = quat_unit(quat_mul((quat){1, u.x, u.y, u.z}, m->rotation));
-}
-
-/* One step of Newton's method: J M^-1 J^T z = -C, x += M^-1 J^T z.  False where there is nothing to close. */
-static bool close_once(live *w) {
-    live_loose *s = w->loose;
-    double most = 0;
-    live_hinges_begin(w, true);
-    clear(w);
+    if (!s->solvable) return;
+    loose_clear(w);
     for (int k = 0; k < (int)w->loose_hinges.count; k++)
         for (int i = s->first[k]; i < s->first[k + 1]; i++) {
             const live_hinge_row *r = &w->rows.data[i];
-            if (!holds(r)) continue;
-            s->change[BLOCK_SIDE * k + i - s->first[k]] = -r->r.error;
-            most = fmax(most, fabs(r->r.error) / (vec3_length2(r->r.ja.linear) > 0 ? w->size : 1));
+            double rate = 0;
+            if (!loose_holds(r)) continue;
+            if (r->r.a >= 0) rate += spatial_dot(s->forms[2 * i], velocity[s->member_of[r->r.a]]);
+            if (r->r.b >= 0) rate += spatial_dot(s->forms[2 * i + 1], velocity[s->member_of[r->r.b]]);
+            s->change[BLOCK_SIDE * k + i - s->first[k]] = -rate;
         }
-    if (!s->solvable || most <= CLOSED) return false;
-    double part = fmin(1, FAR / most);
-    answer(w);
+    loose_solve(w);
     for (int k = 0; k < (int)w->loose_hinges.count; k++)
         for (int i = s->first[k]; i < s->first[k + 1]; i++) {
             const live_hinge_row *r = &w->rows.data[i];
-            double z = part * s->change[BLOCK_SIDE * k + i - s->first[k]];
-            if (!holds(r)) continue;
-            shift(w, r->r.a, spatial_scale(r->da, z)), shift(w, r->r.b, spatial_scale(r->db, z));
+            double z = s->change[BLOCK_SIDE * k + i - s->first[k]];
+            if (!loose_holds(r)) continue;
+            spatial *a = r->r.a >= 0 ? &velocity[s->member_of[r->r.a]] : NULL;
+            spatial *b = r->r.b >= 0 ? &velocity[s->member_of[r->r.b]] : NULL;
+            if (a) *a = spatial_axpy(*a, z, r->da);
+            if (b) *b = spatial_axpy(*b, z, r->db);
         }
-    return true;
 }
 
-static bool any_put_back(const live *w) {
-    for (int end = 0; end < 2 * (int)w->loose_hinges.count; end++) {
-        int body = body_at(w, end / 2, end % 2);
-        if (body >= 0 && w->put_back[body]) return true;
+void loose_keep_answer(live *w, double part) {
+    const live_loose *s = w->loose;
+    for (int k = 0; k < (int)w->loose_hinges.count && s->solvable; k++)
+        for (int i = s->first[k]; i < s->first[k + 1]; i++)
+            if (loose_holds(&w->rows.data[i]))
+                w->rows.data[i].impulse += part * s->change[BLOCK_SIDE * k + i - s->first[k]];
+}
+
+/* out -= (M^-1 J_k^T) Z_kl (M^-1 J_l^T)^T  of the rows of two hinges at one body. */
+static void take_off(const live *w, int end_k, int end_l, double *out) {
+    enum { N = BLOCK_SIDE };
+    const live_loose *s = w->loose;
+    int k = end_k / 2, l = end_l / 2;
+    double z[BLOCK_AREA], part[BLOCK_AREA] = {0}; /* Z_kl (M^-1 J_l^T)^T */
+    block_lu_inverse_entry(&s->matrix, k, l, z);
+    for (int j = 0; j < s->first[l + 1] - s->first[l]; j++) {
+        const live_hinge_row *r = &w->rows.data[s->first[l] + j];
+        const double *d = &(end_l % 2 ? &r->db : &r->da)->linear.x;
+        for (int i = 0; i < N && loose_holds(r); i++)
+            for (int c = 0; c < N; c++) part[N * i + c] += z[N * i + j] * d[c];
     }
-    return false;
+    for (int i = 0; i < s->first[k + 1] - s->first[k]; i++) {
+        const live_hinge_row *r = &w->rows.data[s->first[k] + i];
+        const double *d = &(end_k % 2 ? &r->db : &r->da)->linear.x;
+        for (int c = 0; c < N && loose_holds(r); c++)
+            for (int e = 0; e < N; e++) out[N * c + e] -= d[c] * part[N * i + e];
+    }
 }
 
-void live_close_loose_back(live *w) {
-    if (!w->loose || !any_put_back(w)) return;
-    for (int round = 0; round < BACK_ROUNDS && close_once(w); round++) continue;
-    live_hinges_begin(w, true), live_hinges_solve(w, true);
+static void add_free(const live *w, int body, double *out) {
+    enum { N = BLOCK_SIDE };
+    const body_inertia *b = &w->body[body].inertia;
+    mat3 t = body_inverse_inertia(b, w->motions[body].rotation);
+    const double *columns = &t.cx.x;
+    for (int i = 0; i < 3; i++) out[(N + 1) * i] += b->inverse_mass;
+    for (int i = 0; i < 9; i++) out[N * (3 + i % 3) + 3 + i / 3] += columns[i];
+}
+
+/* M^-1 - M^-1 J^T A^-1 J M^-1,  of which the hinges on the body itself have all. */
+void loose_mobility(const live *w, int body, double out[BLOCK_AREA]) {
+    const live_loose *s = w->loose;
+    memset(out, 0, BLOCK_AREA * sizeof *out);
+    if (!w->movable[body + 1]) return;
+    add_free(w, body, out);
+    for (int k = s->head[body]; k >= 0 && s->solvable; k = s->next[k])
+        for (int l = s->head[body]; l >= 0; l = s->next[l]) take_off(w, k, l, out);
+}
+
+static spatial free_response(const live *w, int body, spatial wrench) {
+    return body_apply(&w->body[body].inertia, w->motions[body].rotation, wrench);
+}
+
+/* - J M^-1 of the hinges on a body, J where they are to be closed. */
+static void fill_wide(live *w, int body) {
+    enum { N = BLOCK_SIDE };
+    live_loose *s = w->loose;
+    memset(s->used, 0, (size_t)w->loose_hinges.count);
+    for (int end = s->head[body]; end >= 0; end = s->next[end]) {
+        double *block = &s->wide[(size_t)(end / 2) * BLOCK_AREA];
+        if (!s->used[end / 2]) memset(block, 0, BLOCK_AREA * sizeof *block);
+        s->used[end / 2] = true;
+        for (int i = s->first[end / 2]; i < s->first[end / 2 + 1]; i++) {
+            if (!loose_holds(&w->rows.data[i])) continue;
+            spatial d = free_response(w, body, s->forms[2 * i + end % 2]);
+            for (int k = 0; k < N; k++) block[N * (i - s->first[end / 2]) + k] -= (&d.linear.x)[k];
+        }
+    }
+}
+
+/* What the answer of the hinges does to another one. */
+static void add_answer(const live *w, int body, double *out) {
+    enum { N = BLOCK_SIDE };
+    const live_loose *s = w->loose;
+    for (int end = s->head[body]; end >= 0; end = s->next[end]) {
+        const double *block = &s->wide[(size_t)(end / 2) * BLOCK_AREA];
+        for (int i = s->first[end / 2]; i < s->first[end / 2 + 1] && s->used[end / 2]; i++) {
+            const live_hinge_row *r = &w->rows.data[i];
+            const double *d = &(end % 2 ? &r->db : &r->da)->linear.x;
+            for (int k = 0; k < N && loose_holds(r); k++)
+                for (int c = 0; c < N; c++) out[N * k + c] += d[k] * block[N * (i - s->first[end / 2]) + c];
+        }
+    }
+}
+
+/* Columns of W_ab = M_a^-1 (1_ab - J_a^T A^-1 J_b M_b^-1). */
+void loose_respond_known(live *w, int known) {
+    live_loose *s = w->loose;
+    int body = s->body[s->known[known]], n = (int)w->loose_hinges.count;
+    fill_wide(w, body);
+    block_lu_solve_wide(&s->matrix, s->wide, s->used, s->wide_work, s->used + n);
+    for (int other = 0; other < s->knowns; other++) {
+        double *out = &s->response[(size_t)(LOOSE_KNOWN * other + known) * BLOCK_AREA];
+        memset(out, 0, BLOCK_AREA * sizeof *out);
+        if (other == known) add_free(w, body, out);
+        add_answer(w, s->body[s->known[other]], out);
+    }
+}
+
+/* ---- the stages of a sub-step */
+
+void live_loose_begin(live *w, int number) {
+    w->loose->open = false;
+    live_hinges_begin(w, false, number == 0);
+    loose_find_rows(w, false, number);
+    loose_push_contacts(w);
+    live_hinges_solve(w, false);
+    loose_choose_known(w);
+}
+
+void live_loose_turn(live *w, bool last) {
+    live_loose *s = w->loose;
+    if (!s->still || s->mixed) s->still = loose_turn(w) * w->h <= STILL * w->size;
+    if (last) loose_close(w), loose_note_pressed(w);
+}
+
+void live_loose_relax(live *w, int number, bool last) {
+    live_loose *s = w->loose;
+    loose_keep_rows(w);
+    for (int round = 0; s->open && round < LOOSE_BACK_ROUNDS; round++) s->open = loose_close_back(w);
+    live_hinges_begin(w, true, true);
+    loose_find_rows(w, true, number);
+    live_hinges_solve(w, true);
+    s->knowns = 0;
+    for (int k = 0; k < RELAXING_TURNS; k++) loose_turn(w);
+    live_note_hinges(w, w->rows.data, w->rows.count);
+    loose_end_rows(w, number, last);
 }
 
 /* The bodies that hang together with one by hinges of large islands. */
@@ -270,7 +320,7 @@ const int *live_mechanism(live *w, int body, int *count) {
     s->found[(*count)++] = body, s->seen[body] = number;
     for (int i = 0; i < *count; i++)
         for (int end = s->head[s->found[i]]; end >= 0; end = s->next[end]) {
-            int other = body_at(w, end / 2, !(end % 2));
+            int other = loose_body_at(w, end / 2, !(end % 2));
             if (other < 0 || s->seen[other] == number) continue;
             s->found[(*count)++] = other, s->seen[other] = number;
         }

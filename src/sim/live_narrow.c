@@ -187,10 +187,12 @@ static void fill_contact(const live *w, live_contact *c, const manifold *m, cons
 
 /* How far ahead points of a pair are believed.  A plane stays where it is; of other shapes the points nearest
  * now may not be those that meet, so no farther than half the smaller core.  Bodies faster than that are
- * swept (live_stop_fast). */
+ * swept (live_stop_fast); but those on loose hinges, which would go back with all that hangs on them, are
+ * looked at again in each sub-step (live_loose_contact.c). */
 static double foresight(const live *w, live_pair p) {
     const live_body *a = &w->body[p.a], *b = &w->body[p.b];
-    return a->bounded && b->bounded ? fmax(0.25 * w->size, 0.5 * fmin(a->core, b->core)) : INFINITY;
+    bool again = (w->rests[p.a].hung || w->rests[p.b].hung) && a->light && b->light;
+    return a->bounded && b->bounded && !again ? fmax(0.25 * w->size, 0.5 * fmin(a->core, b->core)) : INFINITY;
 }
 
 /* What the pair may come closer in this step, within bounds. */

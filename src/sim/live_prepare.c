@@ -64,6 +64,12 @@ static vec3 middle_of(const live *w, const live_contact *c, const live_point *p)
     return vec3_lerp(x, y, 0.5);
 }
 
+/* Friction holds with the static coefficient while the manifold did not slip, otherwise with the sliding one.
+ */
+double live_coefficient_of(const live_contact *c, const model_material *m) {
+    return c->flags & (LIVE_SLIPS | LIVE_TOLD_SLIP) ? m->friction.slide : m->friction.stick;
+}
+
 /* What is stretched about q at a pace sags as much as about s at the world's own, where springs are softer by
  * the square of the sub-steps:   p - q = n^2 (p - s)  for p > s.  Contacts keep s, so that a change of pace
  * moves nothing. */
@@ -260,15 +266,19 @@ void live_note_pushed(live *w, live_contact *c, vec3 impulse, double inverse_mas
         c->flags |= LIVE_PUSHED;
 }
 
-static void store_lane(live *w, const live_batch *batch, int lane, live_contact *c) {
+void live_settle_contact(const live *w, live_contact *c, double coefficient) {
     double pressure = 0;
-    live_keep_impulses(w, batch, lane, c);
     for (int i = 0; i < c->count; i++) pressure += c->loads[i].normal;
     if (c->count > 0) renew_usual(w, c, pressure);
-    double limit = live_coefficient(batch, lane) * pressure, rounding = 1e-6; /* of floats */
+    double limit = coefficient * pressure, rounding = 1e-6; /* of floats */
     c->flags &= ~(LIVE_TOUCHING | LIVE_SLIPS);
     if (pressure > 0) c->flags |= LIVE_TOUCHING;
     if (pressure > 0 && vec3_length(c->friction) >= limit * (1 - rounding)) c->flags |= LIVE_SLIPS;
+}
+
+static void store_lane(live *w, const live_batch *batch, int lane, live_contact *c) {
+    live_keep_impulses(w, batch, lane, c);
+    live_settle_contact(w, c, live_coefficient(batch, lane));
     live_note_pushed(w, c, vec3_scale(get3(&batch->pushed, lane), w->unit), batch->inverse[lane] / w->unit,
                      true);
 }

@@ -43,7 +43,7 @@ enum stage_kind {
     NNCG_ADVANCE_BODIES
 };
 enum { TURNS_PER_STEP = 4096 };
-enum { HINGE_TURNS = 16 }; /* contacts and the hinges of large islands answer each other so often */
+enum { HINGE_TURNS = 16, LEAST_TURNS = 4 }; /* contacts and loose hinges answer each other so often */
 
 /* ---- bodies */
 
@@ -259,11 +259,16 @@ static bool add_sweeps(live *w, int pace, int sweeps) {
     return fine;
 }
 
+/* The shorter the sub-step, the less changes in it. */
+static int turns_at(int pace) {
+    return HINGE_TURNS >> pace > LEAST_TURNS ? HINGE_TURNS >> pace : LEAST_TURNS;
+}
+
 /* Sweeps over the contacts, in turn with the hinges of large islands where there are any; after the last turn
  * those are closed. */
 static bool add_turns(live *w, int pace, int sweeps, bool hinges) {
     bool fine = true;
-    for (int k = hinges ? HINGE_TURNS : 1; k > 0 && fine; k--)
+    for (int k = hinges ? turns_at(pace) : 1; k > 0 && fine; k--)
         fine = add_sweeps(w, pace, sweeps) && add_stage(w, HINGES_AGAIN, pace, k == 1, hinges, 1);
     return fine;
 }
@@ -275,7 +280,7 @@ static bool begin_substep(live *w, int pace, int number, int sweeps) {
     bool direct = w->times.direct_islands > 0 && pace == 0;
     return add_stage(w, IMPACTS, pace, number, strikes, 1) &&
            add_bodies(w, number == 0 ? FIRST_VELOCITIES : VELOCITIES, pace) &&
-           (number > 0 || add_colors(w, WARM, pace)) && add_stage(w, HINGES, pace, 0, hinges, 1) &&
+           (number > 0 || add_colors(w, WARM, pace)) && add_stage(w, HINGES, pace, number, hinges, 1) &&
            add_stage(w, DIRECT, pace, 0, direct, 1) && add_turns(w, pace, sweeps, hinges);
 }
 
@@ -285,7 +290,7 @@ static bool end_substep(live *w, int pace, int number) {
     bool batches = first_batch(w, pace + 1) > first_batch(w, pace);
     return add_bodies(w, POSITIONS, pace) &&
            (last || (add_batches(w, REFRESH, pace) && add_stage(w, SHIFT, pace, 0, batches, 1))) &&
-           add_stage(w, RELAX_HINGES, pace, 0, hinges, 1) && add_colors(w, RELAX, pace) &&
+           add_stage(w, RELAX_HINGES, pace, number, hinges, 1) && add_colors(w, RELAX, pace) &&
            (!w->grips || add_batches(w, GRIPS, pace));
 }
 
@@ -321,12 +326,9 @@ static void run_alone(live *w, const live_stage *s) {
     set_length(w, s->pace, false);
     switch (s->kind) {
     case IMPACTS: live_springs(w), live_impacts(w, s->first, s->pace); break;
-    case HINGES: live_hinges_begin(w, false), live_hinges_solve(w, false); break;
-    case HINGES_AGAIN:
-        live_hinges_solve(w, false);
-        if (s->first) live_close_loose(w);
-        break;
-    default: live_hinges_begin(w, true), live_hinges_solve(w, true); break;
+    case HINGES: live_loose_begin(w, s->first); break;
+    case HINGES_AGAIN: live_loose_turn(w, s->first); break;
+    default: live_loose_relax(w, s->first, s->first + 1 == w->substeps); break;
     }
     set_length(w, s->pace, true);
 }
@@ -368,5 +370,6 @@ bool live_substeps(live *w) {
     w->status = ABUT_OK, w->substep = 0;
     live_run_stages(w, LIVE_SOLVE, w->stages.data, w->stages.count);
     end_flights(w);
+    live_loose_hurry(w);
     return true;
 }

@@ -13,7 +13,7 @@
  * would make it sway again. */
 #include "sim/live.h"
 
-enum { LOW_LAYERS = 13, TALL_LAYERS = 26, ROUNDS = 64 };
+enum { LOW_LAYERS = 13, TALL_LAYERS = 26, FASTEST = 2, ROUNDS = 64 };
 #define FEW          0.02 /* of the contacts that bear something, or of the bodies: less is not the structure */
 #define HOLD_SECONDS 1.0
 #define HEAP         0.8  /* of normals that all are alike, 1; 0.7 of hulls in a bin */
@@ -100,7 +100,7 @@ static bool rests(const live *w, const live_island *s) {
 
 /* The slowest pace, from one on, at which an island is not overloaded. */
 static int slowest(double load, double most, int pace) {
-    while (pace < LIVE_PACES - 1 && load > most * (1 << 2 * pace)) pace++;
+    while (pace < FASTEST && load > most * (1 << 2 * pace)) pace++;
     return pace;
 }
 
