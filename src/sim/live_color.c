@@ -112,9 +112,12 @@ bool live_color(live *w) {
     }
     w->batch_count = w->color_first[ALL];
     if (!reserve_batches(w, w->batch_count)) return false;
-    for (int k = 0; k < ALL; k++)
-        fill_color(w, &w->listed.data[first[k]], first[k + 1] - first[k], &w->batches[w->color_first[k]],
-                   k % EACH == LIVE_COLORS);
+    for (int k = 0; k < ALL; k++) {
+        int count = first[k + 1] - first[k];
+        if (count) /* without any contact so far there are no lists and no batches to point into */
+            fill_color(w, &w->listed.data[first[k]], count, &w->batches[w->color_first[k]],
+                       k % EACH == LIVE_COLORS);
+    }
     w->times.batches = (int)w->batch_count;
     return true;
 }
