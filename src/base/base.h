@@ -56,7 +56,7 @@ typedef ARRAY(double) double_array;
      (a)->count = (a)->capacity = 0)
 bool array_reserve_(const abut_context *context, void **data, int64_t *capacity, int64_t need, size_t size);
 
-/* Arena.  arena_alloc is aligned to 16 and cleared; NULL when memory is out.  A mark releases all that was
+/* Arena.  arena_alloc is aligned to 32 and cleared; NULL when memory is out.  A mark releases all that was
  * allocated after it; the room stays for reuse, so a warmed-up step allocates nothing. */
 typedef struct arena_block arena_block;
 typedef struct arena {

@@ -124,14 +124,21 @@ struct arena_block {
     size_t capacity;
 };
 
-enum { ARENA_ALIGNMENT = 16, ARENA_FIRST_BLOCK = 1 << 16 };
+/* Four doubles that a processor takes at once, the widest type that is kept in arenas. */
+enum { ARENA_ALIGNMENT = 32, ARENA_FIRST_BLOCK = 1 << 16 };
 
-static char *block_bytes(arena_block *block) { return (char *)block + sizeof(arena_block); }
+static char *block_bytes(arena_block *block) {
+    uintptr_t first = (uintptr_t)(block + 1);
+    return (char *)block +
+           ((first + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT - (uintptr_t)block);
+}
+
+static size_t block_size(size_t capacity) { return sizeof(arena_block) + ARENA_ALIGNMENT + capacity; }
 
 void arena_init(arena *a, const abut_context *context) { *a = (arena){.context = context}; }
 
 static arena_block *new_block(arena *a, size_t capacity) {
-    arena_block *block = mem_alloc(a->context, 1, sizeof(arena_block) + capacity);
+    arena_block *block = mem_alloc(a->context, 1, block_size(capacity));
     if (block) *block = (arena_block){.capacity = capacity};
     return block;
 }
@@ -190,7 +197,7 @@ void arena_restore(arena *a, arena_mark mark) {
 void arena_free(arena *a) {
     for (arena_block *block = a->first; block;) {
         arena_block *next = block->next;
-        mem_free(a->context, block, 1, sizeof(arena_block) + block->capacity);
+        mem_free(a->context, block, 1, block_size(block->capacity));
         block = next;
     }
     arena_init(a, a->context);

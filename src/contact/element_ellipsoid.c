@@ -231,27 +231,42 @@ bool any_ellipsoid(const placed *a, const placed *b, contact_point *out, double 
 
 /* ---- inside a sphere */
 
+/* The place with the outward normal m, from z. */
+static vec3 tip_from(const placed *a, vec3 m, vec3 z) {
+    vec3 x, x_rate;
+    ellipsoid_tip(a, vec3_neg(m), vec3_zero(), &x, &x_rate);
+    return vec3_sub(x, z);
+}
+
+/* Newton's step for d(m) = f m, where the distance has a maximum near by: J - f is negative across m. */
+static bool newton_away(const placed *a, vec3 m, vec3 d, vec3 *step) {
+    across j = across_of(m);
+    add_shape(&j, a, m), add_multiple(&j, -vec3_dot(d, m));
+    bool peak = j.ss + j.tt < 0 && j.ss * j.tt > j.st * j.st;
+    return peak && solve_across(&j, vec3_neg(d), step) && vec3_length(*step) < 0.2;
+}
+
 /* The place of the ellipsoid farthest from the cavity's centre z, near the end of the longest axis that the
  * branch names: x(m) - z = f m.  Going to the place whose normal is the present direction from z never comes
- * nearer; Newton's method with J - f finishes. */
+ * nearer; Newton's method finishes, with steps that do not come nearer either: it went round in circles
+ * between places that are almost as far. */
 bool ellipsoid_in_cavity(const placed *a, const placed *b, contact_point *out) {
     vec3 s = a->e->axes, z = b->p, x, x_rate, m_rate;
     vec3 longest = {s.x >= s.y && s.x >= s.z, s.y > s.x && s.y >= s.z, s.z > s.x && s.z > s.y};
-    vec3 m = quat_rotate(a->m->rotation, vec3_scale(longest, a->e->branch ? -1 : 1));
-    double f = 0;
-    for (int i = 0; i < 200; i++) {
-        ellipsoid_tip(a, vec3_neg(m), vec3_zero(), &x, &x_rate);
-        vec3 d = vec3_sub(x, z), next;
-        f = vec3_dot(d, m);
-        across j = across_of(m);
-        add_shape(&j, a, m), add_multiple(&j, -f);
-        if (i >= 20 && solve_across(&j, vec3_neg(d), &next) && vec3_length(next) < 0.2) {
-            m = vec3_unit(vec3_add(m, next));
-            if (vec3_length(next) < 1e-15) break;
-        } else if (vec3_length(d) > 0) {
-            m = vec3_unit(d);
+    vec3 m = quat_rotate(a->m->rotation, vec3_scale(longest, a->e->branch ? -1 : 1)), d = tip_from(a, m, z);
+    for (int i = 0; i < 500; i++) {
+        vec3 step, next = vec3_length(d) > 0 ? vec3_unit(d) : m, away;
+        double length = INFINITY;
+        if (newton_away(a, m, d, &step)) {
+            vec3 newton = vec3_unit(vec3_add(m, step));
+            length = vec3_length(step), away = tip_from(a, newton, z);
+            /* what is far less than the square root of the rounding changes the distance by rounding only */
+            if (length < 1e-6 || vec3_length2(away) > vec3_length2(d)) next = newton;
         }
+        m = next, d = tip_from(a, m, z);
+        if (length < 1e-15) break;
     }
+    double f;
     ellipsoid_tip(a, vec3_neg(m), vec3_zero(), &x, &x_rate);
     f = vec3_distance(x, z);
     across j = across_of(m);

@@ -275,7 +275,8 @@ static bool list_around(live *w) {
         first[p.a + 2] += w->seeks[p.a], first[p.b + 2] += w->seeks[p.b];
     }
     for (int i = 0; i < n; i++) first[i + 2] += first[i + 1];
-    if (!array_reserve(w->context, &w->around, first[n + 1])) return false;
+    if (!array_reserve(w->context, &w->around, first[n + 1] + 1))
+        return false; /* never none: it is pointed into */
     for (int64_t i = 0; i < w->near.count; i++) {
         live_pair p = w->near.data[i];
         if (w->seeks[p.a]) w->around.data[first[p.a + 1]++] = p.b;

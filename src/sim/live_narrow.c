@@ -19,6 +19,7 @@ static bool reserve(live *w, int64_t n) {
     return array_reserve(c, &w->pairs.slots, n + 1) && array_reserve(c, &w->pairs.contacts, n + 1) &&
            array_reserve(c, &w->old_of, n + 1) && array_reserve(c, &w->new_of, n + 1) &&
            array_reserve(c, &w->place_of, n + 1) && array_reserve(c, &w->seen, n + 1) &&
+           array_reserve(c, &w->contacts, 1) && /* pairs without contacts point into it */
            array_reserve(c, &w->free_slots, w->seen.count);
 }
 
@@ -370,7 +371,7 @@ static void look_at_pair(live *w, int64_t i) {
     live_seen *seen = &w->seen.data[w->pairs.slots.data[i]];
     int *contacts = &w->pairs.contacts.data[i];
     if (*contacts == LIVE_UNSEEN) *seen = (live_seen){.apart = 0}, *contacts = 0;
-    const live_contact *from = w->contacts.data ? &w->contacts.data[w->old_of.data[i]] : NULL;
+    const live_contact *from = &w->contacts.data[w->old_of.data[i]];
     *contacts = collide(w, p, from, *contacts, seen, &w->fresh.data[w->place_of.data[i]], room_of(w, p));
 }
 

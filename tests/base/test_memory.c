@@ -130,7 +130,7 @@ static void use_arena(arena *a, uint64_t seed) {
             marks[depth] = arena_save(a);
             unsigned char *bytes = arena_alloc(a, size, 1);
             assert_non_null(bytes);
-            assert_int_equal((uintptr_t)bytes % 16, 0);
+            assert_int_equal((uintptr_t)bytes % 32, 0);
             for (size_t k = 0; k < size; k++) assert_int_equal(bytes[k], 0);
             memset(bytes, depth + 1, size);
             blocks[depth].bytes = bytes, blocks[depth].size = size;
