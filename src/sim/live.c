@@ -5,7 +5,7 @@
 #define CYCLES   0.14 /* of the springs of contacts, a sub-step */
 #define PI       3.14159265358979323846
 
-enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 9 };
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 10 };
 
 abut_live_options abut_default_live_options(void) {
     return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 1e-4};
@@ -78,6 +78,7 @@ static bool allocate_slots(live *w) {
     w->struck = arena_alloc(m, n, sizeof *w->struck);
     w->leaves = arena_alloc(m, n, sizeof *w->leaves);
     w->boxes = arena_alloc(m, n, sizeof *w->boxes);
+    w->placed = arena_alloc(m, n, sizeof *w->placed);
     w->roams = arena_alloc(m, n, sizeof *w->roams);
     w->renewed = arena_alloc(m, n, sizeof *w->renewed);
     w->seeks = arena_alloc(m, n, sizeof *w->seeks);
@@ -98,9 +99,10 @@ static bool allocate_slots(live *w) {
                 w->alone && w->radii && w->masses && w->drifts && w->wrenches && w->constant && w->starts &&
                 w->kinematic_end && w->wanders && w->movable && w->turns && w->flies && w->sprung &&
                 w->swings && w->calm && w->hinged && w->hung && w->pace && w->tall && w->struck &&
-                w->bounces && w->leaves && w->boxes && w->roams && w->renewed && w->seeks && w->put_back &&
-                w->seeks_again && w->stops && w->rests && w->parent && w->levels && w->in_direct && w->used &&
-                w->local_of && w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
+                w->bounces && w->leaves && w->boxes && w->placed && w->roams && w->renewed && w->seeks &&
+                w->put_back && w->seeks_again && w->stops && w->rests && w->parent && w->levels &&
+                w->in_direct && w->used && w->local_of && w->motor_speeds && w->hinge_force &&
+                w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->before = w->moved + n;
@@ -184,7 +186,7 @@ void live_free(live *w) {
     array_free(c, &w->links), array_free(c, &w->next_links), array_free(c, &w->pushed);
     array_free(c, &w->near), array_free(c, &w->around);
     free_pairs(c, &w->pairs), free_pairs(c, &w->known);
-    array_free(c, &w->meets);
+    array_free(c, &w->meets), array_free(c, &w->extra);
     array_free(c, &w->sorting), array_free(c, &w->buckets), array_free(c, &w->unbounded);
     array_free(c, &w->old_of), array_free(c, &w->new_of), array_free(c, &w->place_of);
     array_free(c, &w->seen), array_free(c, &w->free_slots);
@@ -374,7 +376,7 @@ abut_status live_advance(abut_sim *run, double until, abut_error *error) {
     return ABUT_OK;
 }
 
-/* ---- snapshots: header, rests, pairs, contacts */
+/* ---- snapshots: header, rests, boxes, pairs, contacts */
 
 typedef struct live_header {
     uint32_t magic, version;
@@ -389,8 +391,10 @@ typedef struct live_known {
     live_seen seen;
 } live_known;
 
+enum { BODY_BYTES = sizeof(live_rest) + sizeof(box) + sizeof(live_placed) };
+
 size_t live_snapshot_size(const live *w) {
-    return sizeof(live_header) + (size_t)w->bodies * sizeof(live_rest) +
+    return sizeof(live_header) + (size_t)w->bodies * BODY_BYTES +
            (size_t)w->known.list.count * sizeof(live_known) +
            (size_t)w->contacts.count * sizeof(live_contact);
 }
@@ -405,6 +409,8 @@ void live_snapshot(const live *w, void *block) {
     live_header h = {LIVE_MAGIC, LIVE_VERSION, w->bodies, p->list.count, w->contacts.count, w->h, w->waits};
     char *at = put(block, &h, sizeof h);
     at = put(at, w->rests, (size_t)w->bodies * sizeof *w->rests);
+    at = put(at, w->boxes, (size_t)w->bodies * sizeof *w->boxes);
+    at = put(at, w->placed, (size_t)w->bodies * sizeof *w->placed);
     for (int64_t i = 0; i < p->list.count; i++) {
         live_known known = {p->list.data[i], p->contacts.data[i], 0, w->seen.data[p->slots.data[i]]};
         at = put(at, &known, sizeof known);
@@ -421,13 +427,15 @@ static bool is_sane(const live *w) {
     for (int i = 0; i < w->bodies; i++) {
         const live_rest *r = &w->rests[i];
         if (r->pace < 0 || r->pace >= LIVE_PACES || r->tall < 0 || r->tall >= LIVE_PACES || r->hurry < 0 ||
-            r->hurry >= LIVE_PACES || !isfinite(r->hold) || !isfinite(r->hurried))
+            r->hurry >= LIVE_PACES || !isfinite(r->hold) || !isfinite(r->hurried) ||
+            !vec3_is_finite(w->boxes[i].lower) || !vec3_is_finite(w->boxes[i].upper))
             return false;
     }
     for (int64_t i = 0; i < w->known.list.count; i++) {
         live_pair p = w->known.list.data[i];
         int contacts = w->known.contacts.data[i];
         if (p.a < 0 || p.a >= p.b || p.b >= w->bodies || contacts < 0) return false;
+        if (w->shape_of[p.a] < 0 || w->shape_of[p.b] < 0) return false;
         total += contacts;
     }
     for (int64_t i = 0; i < w->contacts.count; i++) {
@@ -447,13 +455,12 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     live_header h;
     if (size < sizeof h) return fail(error, ABUT_INVALID, "the snapshot is too short; it is damaged");
     memcpy(&h, block, sizeof h);
-    size_t rests = (size_t)w->bodies * sizeof *w->rests;
     double length = usual_step(w->model);
     bool fits = h.magic == LIVE_MAGIC && h.version == LIVE_VERSION && h.bodies == w->bodies && h.h > 0 &&
                 isfinite(h.h) && h.waits >= 0 && h.waits < length && h.contacts >= 0 && h.seen >= 0 &&
                 h.contacts <= (int64_t)(size / sizeof(live_contact)) &&
                 h.seen <= (int64_t)(size / sizeof(live_known)) &&
-                size == sizeof h + rests + (size_t)h.seen * sizeof(live_known) +
+                size == sizeof h + (size_t)w->bodies * BODY_BYTES + (size_t)h.seen * sizeof(live_known) +
                             (size_t)h.contacts * sizeof(live_contact);
     if (!fits) return fail(error, ABUT_INVALID, "the snapshot has the wrong size; it is damaged");
     if (!array_reserve(w->context, &w->contacts, h.contacts + 1) ||
@@ -465,7 +472,9 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
         return fail_memory(error);
     w->contacts.count = w->links.count = h.contacts;
     w->seen.count = w->known.list.count = h.seen, w->free_slots.count = 0;
-    const char *at = get((const char *)block + sizeof h, w->rests, rests);
+    const char *at = get((const char *)block + sizeof h, w->rests, (size_t)w->bodies * sizeof *w->rests);
+    at = get(at, w->boxes, (size_t)w->bodies * sizeof *w->boxes);
+    at = get(at, w->placed, (size_t)w->bodies * sizeof *w->placed);
     for (int64_t i = 0; i < h.seen; i++) {
         live_known known;
         at = get(at, &known, sizeof known);
@@ -475,6 +484,7 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     get(at, w->contacts.data, (size_t)h.contacts * sizeof(live_contact));
     if (!is_sane(w)) {
         w->contacts.count = w->links.count = w->seen.count = w->known.list.count = 0;
+        memset(w->placed, 0, (size_t)w->bodies * sizeof *w->placed);
         return fail(error, ABUT_INVALID,
                     "the snapshot names bodies or paces that do not exist; it is damaged");
     }
@@ -486,7 +496,7 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     for (int i = 0; i < w->bodies; i++) w->leaves[i] = BVH_NONE;
     bvh_free(w->context, &w->tree);
     bvh_init(&w->tree);
-    w->near.count = 0, w->tree_ready = false;
+    w->near.count = 0, w->tree_ready = false, w->pairs_hold = false;
     w->motions = run_motions(w->run->state);
     w->h = h.h, w->waits = h.waits;
     return bvh_reserve(w->context, &w->tree, w->bodies) ? ABUT_OK : fail_memory(error);

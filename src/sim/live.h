@@ -126,6 +126,12 @@ typedef struct live_pairs {
 
 typedef ARRAY(live_contact) live_contact_array;
 
+/* Where a body was when its box was made, which it keeps while it hardly moves: live_broad.c. */
+typedef struct live_placed {
+    vec3 center;
+    quat rotation; /* zero: it has no box yet */
+} live_placed;
+
 typedef struct live_rest {
     double still; /* seconds since the body last moved */
     int32_t asleep, island;
@@ -351,6 +357,8 @@ struct live_work {
     live_seen_array seen;        /* by slot: the order of slots means nothing */
     live_contact_array contacts; /* of all pairs, in the order of the pairs */
     live_rest *rests;
+    box *boxes; /* by body, with `placed` */
+    live_placed *placed;
 
     /* scales */
     double size;  /* of the smallest moving body */
@@ -405,10 +413,11 @@ struct live_work {
     /* broad */
     bvh tree;
     int32_t *leaves;
-    box *boxes;
-    live_pair_array near; /* pairs of fat boxes */
-    ARRAY(uint8_t) meets; /* of each: whether the boxes of this step meet */
-    live_pairs pairs;     /* of this step, until the narrow phase has done with them */
+    live_pair_array near;  /* pairs of fat boxes */
+    ARRAY(uint8_t) meets;  /* of each: whether the boxes meet, and one of them is new */
+    live_pair_array extra; /* the pairs of bodies with new boxes */
+    bool pairs_hold;       /* `known` has the pairs of the boxes that did not change */
+    live_pairs pairs;      /* of this step, until the narrow phase has done with them */
     live_pair_array sorting;
     int_array buckets;
     int_array unbounded;

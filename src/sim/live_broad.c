@@ -1,12 +1,15 @@
 /* Which pairs may touch in this step.
  *
- * A body's box is its bounds, swept by its velocity over the step and grown by half the reach; a pair is a
- * candidate when the two boxes meet.  The tree of fat boxes only makes that fast: it gives a superset
- * (`near`), which is filtered and sorted by body numbers.  So the list depends on the poses and velocities
- * alone, not on how the tree came about, and a restored run has the same one. */
+ * A body's box is its bounds, swept by its velocity over the step and grown by half the reach and a little
+ * more, so that it is kept while the body hardly moves; a pair is a candidate when the two boxes meet.  The
+ * pairs of boxes that did not change are those of the last step: of a heap at rest all.  The tree of fat
+ * boxes only makes the others fast: it gives a superset (`near`), which is filtered, sorted by body numbers,
+ * and merged.  So the list depends on the boxes alone, which belong to the state, and not on how the tree
+ * came about: a restored run, which lists all pairs anew, has the same one. */
 #include "sim/live.h"
 
 enum { NEAR_BLOCK = 256, AHEAD = 6 };
+#define KEPT 0.005 /* of the smallest body: a box is kept while no point leaves its place by more */
 
 /* ---- shapes */
 
@@ -106,7 +109,24 @@ static box swept_box(const live *w, int body) {
     const live_drift *d = &w->drifts[body];
     vec3 zero = vec3_zero();
     b.lower = vec3_add(b.lower, vec3_min(d->way, zero)), b.upper = vec3_add(b.upper, vec3_max(d->way, zero));
-    return box_grow(b, w->reach / 2 + d->swing);
+    return box_grow(b, w->reach / 2 + KEPT * w->size + d->swing);
+}
+
+/* How far any point of a body has moved since its box was made; by turning, at most 4 sin(angle / 4) r. */
+static double moved_since(const live *w, int body) {
+    const live_placed *p = &w->placed[body];
+    quat q = w->motions[body].rotation, r = p->rotation;
+    double dq = (q.w - r.w) * (q.w - r.w) + (q.x - r.x) * (q.x - r.x) + (q.y - r.y) * (q.y - r.y) +
+                (q.z - r.z) * (q.z - r.z);
+    return vec3_distance(w->motions[body].center, p->center) + 2 * sqrt(dq) * w->radii[body];
+}
+
+/* Whether its box is that of all of this step too. */
+static bool keeps_box(const live *w, int body) {
+    const live_drift *d = &w->drifts[body];
+    quat r = w->placed[body].rotation;
+    bool has_box = r.w != 0 || r.x != 0 || r.y != 0 || r.z != 0;
+    return has_box && moved_since(w, body) + vec3_length(d->way) + d->swing <= KEPT * w->size;
 }
 
 /* Fetches what the boxes of the next bodies ask for, some bodies ahead for each stage. */
@@ -120,12 +140,12 @@ static void prefetch_shapes(const live *w, int body) {
 static void make_boxes(live *w, const live_stage *s, int first, int end) {
     (void)s;
     for (int i = first; i < end; i++) {
-        bool still = w->rests[i].asleep || (!w->body[i].movable && !w->body[i].kinematic);
-        w->renewed[i] = w->body[i].bounded && !(w->tree_ready && still);
         w->drifts[i] = drift_of(w, i);
+        w->renewed[i] = w->body[i].bounded && !keeps_box(w, i);
         if (!w->renewed[i]) continue;
         prefetch_shapes(w, i);
         w->boxes[i] = swept_box(w, i);
+        w->placed[i] = (live_placed){w->motions[i].center, w->motions[i].rotation};
     }
 }
 
@@ -134,10 +154,11 @@ static bool update_tree(live *w) {
     double margin = LIVE_MARGIN * w->size;
     live_share(w, LIVE_BROAD, w->bodies, LIVE_BODY_BLOCK, make_boxes);
     for (int i = 0; i < w->bodies; i++) {
+        bool fresh = w->leaves[i] == BVH_NONE;
         w->roams[i] = false;
-        if (!w->renewed[i]) continue;
+        if (!w->body[i].bounded || !(fresh || w->renewed[i])) continue;
         vec3 d = vec3_scale(w->motions[i].velocity.linear, 2 * w->dt);
-        if (w->leaves[i] == BVH_NONE) {
+        if (fresh) {
             w->leaves[i] = bvh_insert(w->context, &w->tree, bvh_fatten(w->boxes[i], margin, d), i);
             if (w->leaves[i] == BVH_NONE) return false;
             w->roams[i] = true;
@@ -187,15 +208,26 @@ static bool reaches(const live *w, const wall *a, const box *b) {
     return a->everywhere || vec3_dot(a->n, c) - vec3_dot(vec3_abs(a->n), half) - a->d <= w->reach / 2;
 }
 
+/* A wall that has moved has all its pairs anew. */
+static void renew_walls(live *w) {
+    for (int64_t k = 0; k < w->unbounded.count; k++) {
+        int u = w->unbounded.data[k];
+        const motion *m = &w->motions[u];
+        live_placed now = {m->center, m->rotation};
+        w->renewed[u] = memcmp(&now, &w->placed[u], sizeof now) != 0;
+        w->placed[u] = now;
+    }
+}
+
 static bool add_unbounded(live *w) {
     for (int64_t k = 0; k < w->unbounded.count; k++) {
         int u = w->unbounded.data[k];
         wall a = wall_of(w, u);
         for (int i = 0; i < w->bodies; i++) {
-            if (i == u || w->leaves[i] == BVH_NONE) continue;
+            if (i == u || w->leaves[i] == BVH_NONE || !(w->renewed[u] || w->renewed[i])) continue;
             live_pair p = {i < u ? i : u, i < u ? u : i};
             if (!reaches(w, &a, &w->boxes[i]) || !live_may_touch(w, p.a, p.b)) continue;
-            if (!array_push(w->context, &w->pairs.list, p)) return false;
+            if (!array_push(w->context, &w->extra, p)) return false;
         }
     }
     return true;
@@ -211,34 +243,66 @@ static void pass(live *w, const live_pair *from, live_pair *to, int64_t n, bool 
     for (int64_t i = 0; i < n; i++) to[count[by_a ? from[i].a : from[i].b]++] = from[i];
 }
 
-static bool sort_pairs(live *w) {
-    int64_t n = w->pairs.list.count;
+static bool sort_extra(live *w) {
+    int64_t n = w->extra.count;
+    if (n == 0) return true;
     if (!array_reserve(w->context, &w->sorting, n) || !array_reserve(w->context, &w->buckets, w->bodies + 2))
         return false;
-    pass(w, w->pairs.list.data, w->sorting.data, n, false);
-    pass(w, w->sorting.data, w->pairs.list.data, n, true);
+    pass(w, w->extra.data, w->sorting.data, n, false);
+    pass(w, w->sorting.data, w->extra.data, n, true);
     return true;
 }
+
+/* ---- the pairs of new boxes, and those of the last step that have none */
 
 static void test_near(live *w, const live_stage *s, int first, int end) {
     (void)s;
     for (int i = first; i < end; i++) {
         live_pair p = w->near.data[i], next = w->near.data[i + AHEAD < end ? i + AHEAD : i];
-        prefetch_lines(&w->boxes[next.a], sizeof *w->boxes),
-            prefetch_lines(&w->boxes[next.b], sizeof *w->boxes);
-        w->meets.data[i] = box_overlap(w->boxes[p.a], w->boxes[p.b]);
+        w->meets.data[i] = false;
+        if (w->renewed[next.a] || w->renewed[next.b])
+            prefetch_lines(&w->boxes[next.a], sizeof *w->boxes),
+                prefetch_lines(&w->boxes[next.b], sizeof *w->boxes);
+        if (w->renewed[p.a] || w->renewed[p.b]) w->meets.data[i] = box_overlap(w->boxes[p.a], w->boxes[p.b]);
     }
+}
+
+static bool list_extra(live *w) {
+    int64_t n = w->near.count;
+    w->extra.count = 0;
+    if (!memchr(w->renewed, true, (size_t)w->bodies)) return true;
+    if (!array_reserve(w->context, &w->meets, n) || !array_reserve(w->context, &w->extra, n)) return false;
+    live_share(w, LIVE_BROAD, n, NEAR_BLOCK, test_near);
+    for (int64_t i = 0; i < n; i++)
+        if (w->meets.data[i]) w->extra.data[w->extra.count++] = w->near.data[i];
+    return add_unbounded(w) && sort_extra(w);
+}
+
+static bool comes_before(live_pair p, live_pair q) { return p.a != q.a ? p.a < q.a : p.b < q.b; }
+
+static bool merge_pairs(live *w) {
+    const live_pair_array *old = &w->known.list;
+    int64_t kept = w->pairs_hold ? old->count : 0, count = 0, k = 0;
+    if (!array_reserve(w->context, &w->pairs.list, kept + w->extra.count + 1)) return false;
+    live_pair *out = w->pairs.list.data;
+    const live_pair *extra = w->extra.data;
+    for (int64_t i = 0; i < kept; i++) {
+        live_pair p = old->data[i];
+        if (w->renewed[p.a] || w->renewed[p.b]) continue;
+        for (; k < w->extra.count && comes_before(extra[k], p); k++) out[count++] = extra[k];
+        out[count++] = p;
+    }
+    for (; k < w->extra.count; k++) out[count++] = extra[k];
+    w->pairs.list.count = count;
+    return true;
 }
 
 bool live_broad(live *w) {
     if (!update_tree(w) || !live_update_near(w)) return false;
-    int64_t n = w->near.count, count = 0;
-    if (!array_reserve(w->context, &w->meets, n) || !array_reserve(w->context, &w->pairs.list, n))
-        return false;
-    live_share(w, LIVE_BROAD, n, NEAR_BLOCK, test_near);
-    for (int64_t i = 0; i < n; i++) w->pairs.list.data[count] = w->near.data[i], count += w->meets.data[i];
-    w->pairs.list.count = count;
-    if (!add_unbounded(w) || !sort_pairs(w)) return false;
+    renew_walls(w);
+    if (!w->pairs_hold) memset(w->renewed, true, (size_t)w->bodies);
+    bool fine = list_extra(w) && merge_pairs(w);
+    w->pairs_hold = false; /* until the narrow phase has gone through it */
     w->times.pairs = (int)w->pairs.list.count;
-    return true;
+    return fine;
 }

@@ -468,7 +468,7 @@ static void swap_lists(live *w) {
     live_link_array links = w->links;
     w->links = w->next_links, w->next_links = links;
     live_pairs pairs = w->known;
-    w->known = w->pairs, w->pairs = pairs;
+    w->known = w->pairs, w->pairs = pairs, w->pairs_hold = true;
 }
 
 static void count_points(live *w) {

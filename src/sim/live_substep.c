@@ -241,9 +241,11 @@ static double unsettled_part(const live *w, int pace) {
     return bearing ? (double)changing / (double)bearing : 0;
 }
 
-/* One sweep follows loads that change slowly; where half of them change it takes two, where all do three. */
+/* One sweep follows loads that change slowly; where half of them change it takes two, where all do three.
+ * What stirs at a faster pace sways, which one sweep hardly stops (live_sway.c): there it takes two. */
 static int choose_sweeps(const live *w, int pace) {
-    return w->options.sweeps > 0 ? w->options.sweeps : 1 + (int)(2 * unsettled_part(w, pace));
+    int sweeps = 1 + (int)(2 * unsettled_part(w, pace)), least = pace > 0 ? 2 : 1;
+    return w->options.sweeps > 0 ? w->options.sweeps : sweeps > least ? sweeps : least;
 }
 
 /* The sweeps of a sub-step, with conjugate gradients between them where they are chosen. */
