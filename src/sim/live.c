@@ -182,7 +182,8 @@ void live_free(live *w) {
     bvh_free(c, &w->tree);
     abut_lcp_solver_destroy(w->lcp);
     if (w->batch_block) mem_free(c, w->batch_block, live_batch_bytes(w->batch_capacity), 1);
-    array_free(c, &w->contacts), array_free(c, &w->next), array_free(c, &w->fresh);
+    array_free(c, &w->contacts), array_free(c, &w->fresh);
+    array_free(c, &w->gone), array_free(c, &w->gone_links);
     array_free(c, &w->links), array_free(c, &w->next_links), array_free(c, &w->pushed);
     array_free(c, &w->near), array_free(c, &w->around);
     free_pairs(c, &w->pairs), free_pairs(c, &w->known);
@@ -325,6 +326,7 @@ static abut_status step(live *w, double dt, abut_error *error) {
     lap(&t->color, &since);
     if (!fine) return fail_memory(error);
     live_prepare(w);
+    live_audit_contacts(w);
     fine = live_look_for_sway(w);
     lap(&t->prepare, &since);
     fine = fine && live_substeps(w);

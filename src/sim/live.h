@@ -148,12 +148,14 @@ typedef struct live_rest {
 enum {
     LIVE_PRESSES = 1,
     LIVE_SLIDES = 2,
-    LIVE_DIMENSION = 4 /* times what touches: 0 points, 1 lines, 2 areas */
+    LIVE_DIMENSION = 4, /* times what touches: 0 points, 1 lines, 2 areas */
+    LIVE_FOREMOST = 16, /* times the point that bears most */
+    LIVE_STALE = 64     /* its gaps and its normal are those of the step before: live_place_now */
 };
 typedef struct live_link {
     int32_t a, b, count;
     int32_t mark; /* where the step ended: see live_event.c */
-    double least; /* gap, where the step began */
+    double least; /* gap, where the step began (when it was placed) */
     double open;  /* the largest gap across which it pushed */
 } live_link;
 typedef ARRAY(live_link) live_link_array;
@@ -434,12 +436,13 @@ struct live_work {
 
     /* narrow */
     int_array free_slots;              /* of w->seen */
-    live_contact_array next;           /* afterwards: those of the last step */
-    live_link_array links, next_links; /* of the contacts in both lists */
-    ARRAY(vec3) pushed;                /* by contact: its impulses of all sub-steps of the step, N s */
-    int_array old_of;                  /* of each pair: the first of its old contacts, */
-    int_array new_of;                  /* and of its new ones */
-    int_array place_of;                /* of each pair: its first place in `fresh` */
+    live_link_array links, next_links; /* of the contacts; afterwards those of the last step */
+    live_contact_array gone; /* of pairs that pressed in the last step and were not kept the first, */
+    int_array gone_links;    /* and which of the links it had */
+    ARRAY(vec3) pushed;      /* by contact: its impulses of all sub-steps of the step, N s */
+    int_array old_of;        /* of each pair: the first of its old contacts, */
+    int_array new_of;        /* and of its new ones */
+    int_array place_of;      /* of each pair: its first place in `fresh` */
     live_contact_array fresh;
 
     /* islands */
@@ -554,6 +557,7 @@ live_link live_link_of(const live_contact *c);
 bool live_collide_again(live *w, live_contact *c);
 void live_collide_pair_again(live *w, live_contact *c, int count); /* gaps as where the step began */
 void live_place_again(const live *w, live_contact *c); /* gaps and normal where the bodies are now */
+void live_place_now(live *w, int64_t contact);         /* of one that was kept, if it has not been done */
 double live_moved_gap(const live *w, const live_contact *c, const live_point *p);
 void live_take_back(const live *w, live_contact *c); /* gaps as they were where the step began */
 void live_note_turn(live *w, int slot);
@@ -650,7 +654,7 @@ void live_solve_blow(const live *w, live_blow *b, spatial change[2]);
 abut_status live_collide_hinged(live *w, const live_island *island, live_blow *b, double mu,
                                 abut_error *error);
 void live_loose_hurry(live *w);
-int live_loose_pace(const live *w, const live_island *island); /* at least; of one that is not direct */
+int live_loose_pace(live *w, const live_island *island); /* at least; of one that is not direct */
 int live_hinge_rows(live *w, int number, live_hinge_row out[LIVE_HINGE_ROWS]);
 bool live_find_hinges(live *w);
 void live_note_hinges(live *w, const live_hinge_row *rows, int64_t total);

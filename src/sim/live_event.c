@@ -46,8 +46,16 @@ static int dimension_of(const live *w, const live_contact *c) {
     return touching > 2 ? 2 : touching > 0 ? touching - 1 : 0;
 }
 
+/* The point that bears most. */
+static int foremost_of(const live_contact *c) {
+    int best = 0;
+    for (int i = 1; i < c->count; i++)
+        if (c->loads[i].normal > c->loads[best].normal) best = i;
+    return best;
+}
+
 int live_mark_of(const live *w, const live_contact *c) {
-    int mark = c->flags & LIVE_TOLD_SLIP ? LIVE_SLIDES : 0;
+    int mark = (c->flags & LIVE_TOLD_SLIP ? LIVE_SLIDES : 0) | LIVE_FOREMOST * foremost_of(c);
     return c->flags & LIVE_PUSHED ? mark | LIVE_PRESSES | LIVE_DIMENSION * dimension_of(w, c) : mark;
 }
 
@@ -55,7 +63,7 @@ static pair_mark mark_pair(const live_link_array *list, int64_t first) {
     const live_link *c = &list->data[first];
     pair_mark m = {0};
     for (; first + m.count < list->count && c[m.count].a == c->a && c[m.count].b == c->b; m.count++) {
-        int mark = c[m.count].mark, dimension = mark / LIVE_DIMENSION;
+        int mark = c[m.count].mark, dimension = mark / LIVE_DIMENSION % 4;
         m.pressed |= (mark & LIVE_PRESSES) != 0, m.slips |= (mark & LIVE_SLIDES) != 0;
         if (dimension > m.dimension) m.dimension = dimension;
     }
@@ -83,20 +91,46 @@ static touched sum_pair(const live *w, const live_contact *c, const vec3 *pushed
     return t;
 }
 
-/* Of contacts of the step, or of one that is lost: then there is no impulse any more. */
-static abut_status tell(live *w, const live_contact *c, int64_t n, abut_event_kind kind, abut_error *error) {
-    bool is_lost = kind == ABUT_EVENT_CONTACT_LOST;
-    vec3 none = vec3_zero();
-    touched t = sum_pair(w, c, is_lost ? &none : &w->pushed.data[c - w->contacts.data], is_lost ? 1 : n);
+static abut_status emit_touched(live *w, const live_contact *c, const touched *t, abut_event_kind kind,
+                                abut_error *error) {
     abut_event e = {.time = w->run->state->time,
                     .kind = kind,
                     .body = {c->a, c->b},
-                    .point = t.point,
-                    .normal = t.normal,
-                    .impulse = t.impulse,
+                    .point = t->point,
+                    .normal = t->normal,
+                    .impulse = t->impulse,
                     .count = 1};
-    if (t.at) live_name_features(w, t.contact, t.at, &e);
+    if (t->at) live_name_features(w, t->contact, t->at, &e);
     return live_emit(w, e, error);
+}
+
+/* Of n contacts of the step. */
+static abut_status tell(live *w, const live_contact *c, int64_t n, abut_event_kind kind, abut_error *error) {
+    touched t = sum_pair(w, c, &w->pushed.data[c - w->contacts.data], n);
+    return emit_touched(w, c, &t, kind, error);
+}
+
+/* Of one that is lost, without an impulse, where most of it was: it is with those that are gone, or, where it
+ * touches no more but is there, among those of the step, `now`. */
+static abut_status tell_lost(live *w, int64_t link, const live_contact *now, abut_error *error) {
+    const live_contact *c = now;
+    int64_t low = 0, high = w->gone_links.count;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (w->gone_links.data[middle] < link)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < w->gone_links.count && w->gone_links.data[low] == link) c = &w->gone.data[low];
+    touched t = {.normal = c->normal};
+    int foremost = w->next_links.data[link].mark / LIVE_FOREMOST % MANIFOLD_POINTS;
+    if (c->count > 0) {
+        const motion *a = &w->motions[c->a];
+        t.contact = c, t.at = &c->points[foremost < c->count ? foremost : 0];
+        t.point = vec3_add(a->center, quat_rotate(a->rotation, t.at->on_a));
+    }
+    return emit_touched(w, c, &t, ABUT_EVENT_CONTACT_LOST, error);
 }
 
 static spatial velocity_of(const live *w, int body) {
@@ -134,7 +168,7 @@ static void mark_contacts(live *w, const live_stage *s, int first, int end) {
     }
 }
 
-/* Both lists, of this step and of the last (left in `next`), are sorted by pairs. */
+/* Both lists, of this step and of the last (left in `next_links`), are sorted by pairs. */
 static abut_status tell_contacts(live *w, abut_error *error) {
     const live_link_array *after = &w->links, *before = &w->next_links;
     int64_t i = 0, k = 0;
@@ -142,13 +176,14 @@ static abut_status tell_contacts(live *w, abut_error *error) {
     while ((i < after->count || k < before->count) && status == ABUT_OK) {
         const live_link *x = i < after->count ? &after->data[i] : NULL;
         const live_link *y = k < before->count ? &before->data[k] : NULL;
-        const live_contact *now = x ? &w->contacts.data[i] : NULL, *old = y ? &w->next.data[k] : NULL;
+        const live_contact *now = x ? &w->contacts.data[i] : NULL;
         int order = !x ? 1 : !y ? -1 : x->a != y->a ? x->a - y->a : x->b - y->b;
         pair_mark is = order <= 0 ? mark_pair(after, i) : (pair_mark){0};
         pair_mark was = order >= 0 ? mark_pair(before, k) : (pair_mark){0};
+        int64_t last = k;
         i += is.count, k += was.count;
         if (is.pressed && !was.pressed) status = tell(w, now, is.count, ABUT_EVENT_CONTACT_MADE, error);
-        if (was.pressed && !is.pressed) status = tell(w, old, was.count, ABUT_EVENT_CONTACT_LOST, error);
+        if (was.pressed && !is.pressed) status = tell_lost(w, last, now, error);
         if (was.pressed && is.pressed && was.dimension != is.dimension)
             status = tell(w, now, is.count, ABUT_EVENT_CONTACT_CHANGED, error);
         if (status == ABUT_OK && was.pressed && is.pressed && was.slips != is.slips)

@@ -47,7 +47,7 @@ void live_loose_hurry(live *w) {
     }
 }
 
-int live_loose_pace(const live *w, const live_island *s) {
+int live_loose_pace(live *w, const live_island *s) {
     double fastest = 0;
     int pace = s->hurry;
     for (int k = 0; k < s->hinge_count; k++) {
@@ -55,9 +55,11 @@ int live_loose_pace(const live *w, const live_island *s) {
         fastest = fmax(fastest, hinge_turn(w, h, h->a, h->pa));
         if (h->b >= 0) fastest = fmax(fastest, hinge_turn(w, h, h->b, h->pb));
     }
-    for (int k = 0; k < s->contact_count; k++)
-        fastest =
-            fmax(fastest, struck_turn(w, &w->contacts.data[w->island_contacts.data[s->first_contact + k]]));
+    for (int k = 0; k < s->contact_count; k++) {
+        int contact = w->island_contacts.data[s->first_contact + k];
+        live_place_now(w, contact);
+        fastest = fmax(fastest, struck_turn(w, &w->contacts.data[contact]));
+    }
     while (pace < LIVE_PACES - 1 && fastest * w->h > MOST_TURN * (1 << pace)) pace++;
     return pace;
 }

@@ -384,17 +384,28 @@ live_link live_link_of(const live_contact *c) {
     return link;
 }
 
-/* Its contacts, new or kept, to where they belong. */
+void live_place_now(live *w, int64_t i) {
+    if (!(w->links.data[i].mark & LIVE_STALE)) return;
+    live_place_again(w, &w->contacts.data[i]);
+    w->links.data[i] = live_link_of(&w->contacts.data[i]);
+}
+
+/* Its contacts, where they belong: new ones from `fresh`; kept ones are there already, and are placed where
+ * the bodies are now when they are asked for (live_place_now). */
 static void place_pair(live *w, int64_t i) {
     live_pair p = w->pairs.list.data[i];
     int first = w->new_of.data[i], place = w->place_of.data[i], count = w->pairs.contacts.data[i];
-    const live_contact *from = place == KEPT ? &w->contacts.data[w->old_of.data[i]] : &w->fresh.data[place];
-    bool again = place == KEPT && live_is_awake(w, p.a, p.b);
+    bool stale = place == KEPT && live_is_awake(w, p.a, p.b);
     for (int k = 0; k < count; k++) {
-        live_contact *out = &w->next.data[first + k];
-        memcpy(out, &from[k], live_contact_bytes(from[k].count));
-        if (again) live_place_again(w, out);
-        w->next_links.data[first + k] = live_link_of(out);
+        live_link *link = &w->next_links.data[first + k];
+        if (place == KEPT) {
+            *link = w->links.data[w->old_of.data[i] + k];
+            link->mark = stale ? LIVE_STALE : 0;
+            continue;
+        }
+        const live_contact *from = &w->fresh.data[place + k];
+        memcpy(&w->contacts.data[first + k], from, live_contact_bytes(from->count));
+        *link = live_link_of(from);
     }
 }
 
@@ -437,15 +448,8 @@ static void look_at_pairs(live *w, const live_stage *s, int first, int end) {
 
 static void place_pairs(live *w, const live_stage *s, int first, int end) {
     (void)s;
-    for (int i = first; i < end; i++) {
-        int ahead = i + AHEAD;
-        if (ahead < w->pairs.list.count && w->pairs.contacts.data[ahead]) {
-            prefetch_second(w, ahead);
-            prefetch_lines(&w->contacts.data[w->old_of.data[ahead]], live_contact_bytes(2));
-            prefetch_lines(&w->next.data[w->new_of.data[ahead]], live_contact_bytes(2));
-        }
+    for (int i = first; i < end; i++)
         if (w->pairs.contacts.data[i]) place_pair(w, i);
-    }
 }
 
 /* Where the contacts of each pair belong. */
@@ -456,15 +460,54 @@ static bool find_places(live *w) {
         w->new_of.data[i] = (int)n;
         n += w->pairs.contacts.data[i], kept += w->place_of.data[i] == KEPT;
     }
-    w->next.count = w->next_links.count = n;
+    w->next_links.count = n;
     w->times.recycled = kept;
-    return array_reserve(w->context, &w->next, n) && array_reserve(w->context, &w->next_links, n) &&
+    return array_reserve(w->context, &w->contacts, n) && array_reserve(w->context, &w->next_links, n) &&
            array_reserve(w->context, &w->pushed, n);
 }
 
+/* ---- contacts that are kept stay where they are, or move along by as many as came and went before them */
+
+/* Of pairs that pressed in the last step and are not kept the first contact, for the events (tell_lost). */
+static bool save_gone(live *w) {
+    const live_pairs *old = &w->known, *now = &w->pairs;
+    int64_t i = 0, link = 0;
+    w->gone.count = w->gone_links.count = 0;
+    for (int64_t k = 0; k < old->list.count; link += old->contacts.data[k++]) {
+        live_pair p = old->list.data[k];
+        bool pressed = false;
+        while (i < now->list.count && compare(now->list.data[i], p) < 0) i++;
+        bool there = i < now->list.count && compare(now->list.data[i], p) == 0;
+        if (there && w->place_of.data[i] == KEPT) continue;
+        for (int n = 0; n < old->contacts.data[k]; n++)
+            pressed |= (w->links.data[link + n].mark & LIVE_PRESSES) != 0;
+        if (!pressed) continue;
+        if (!array_push(w->context, &w->gone, w->contacts.data[link]) ||
+            !array_push(w->context, &w->gone_links, (int)link))
+            return false;
+    }
+    return true;
+}
+
+static void move_along(live *w, int64_t pair, int k) {
+    const live_contact *from = &w->contacts.data[w->old_of.data[pair] + k];
+    memcpy(&w->contacts.data[w->new_of.data[pair] + k], from, live_contact_bytes(from->count));
+}
+
+/* Both places are in the order of the pairs: so none is written before it is read, where those that move to
+ * the front are moved from the first on, and those that move to the back from the last on. */
+static void move_kept(live *w) {
+    int64_t n = w->pairs.list.count;
+    for (int64_t i = 0; i < n; i++)
+        if (w->place_of.data[i] == KEPT && w->new_of.data[i] < w->old_of.data[i])
+            for (int k = 0; k < w->pairs.contacts.data[i]; k++) move_along(w, i, k);
+    for (int64_t i = n; i-- > 0;)
+        if (w->place_of.data[i] == KEPT && w->new_of.data[i] > w->old_of.data[i])
+            for (int k = w->pairs.contacts.data[i]; k-- > 0;) move_along(w, i, k);
+    w->contacts.count = w->next_links.count;
+}
+
 static void swap_lists(live *w) {
-    live_contact_array swap = w->contacts;
-    w->contacts = w->next, w->next = swap;
     live_link_array links = w->links;
     w->links = w->next_links, w->next_links = links;
     live_pairs pairs = w->known;
@@ -482,10 +525,10 @@ static void count_points(live *w) {
 bool live_narrow(live *w) {
     if (!match_pairs(w)) return false;
     live_share(w, LIVE_NARROW, w->pairs.list.count, NARROW_BLOCK, look_at_pairs);
-    if (!find_places(w)) return false;
+    if (!find_places(w) || !save_gone(w)) return false;
+    move_kept(w);
     live_share(w, LIVE_NARROW, w->pairs.list.count, NARROW_BLOCK, place_pairs);
     swap_lists(w);
     count_points(w);
-    live_audit_contacts(w);
     return true;
 }

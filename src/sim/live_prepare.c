@@ -6,7 +6,7 @@
 
 /* The contacts of a colour lie far apart, and their bodies anywhere: those of batches ahead are asked for in
  * time, lane by lane, because a processor waits for some twenty lines at once and no more. */
-enum { BODIES_AHEAD = 1, CONTACTS_AHEAD = 2, LINKS_AHEAD = 3 };
+enum { BODIES_AHEAD = 1, CONTACTS_AHEAD = 2, LINKS_AHEAD = 3, LINK_BLOCK = 1024 };
 
 /* The contact in a lane of a batch; -1: none. */
 static inline int32_t contact_in(const live *w, int64_t batch, int lane) {
@@ -56,11 +56,13 @@ static void set_inertia(lanes_sym *inertia, int lane, const live_mass *m) {
     for (int i = 0; i < 6; i++) set(&out[i], lane, m->inertia[i]);
 }
 
-/* The contact point half way between the witnesses, from the world's origin. */
-static vec3 middle_of(const live *w, const live_contact *c, const live_point *p) {
+/* The contact point half way between the witnesses, from the world's origin; `again`: with the gap as it is
+ * now. */
+static vec3 place_point(const live *w, const live_contact *c, live_point *p, bool again) {
     const motion *a = &w->motions[c->a], *b = &w->motions[c->b];
     vec3 x = vec3_add(a->center, quat_rotate(a->rotation, p->on_a));
     vec3 y = vec3_add(b->center, quat_rotate(b->rotation, p->on_b));
+    if (again) p->gap = vec3_dot(c->normal, vec3_sub(x, y));
     return vec3_lerp(x, y, 0.5);
 }
 
@@ -83,12 +85,12 @@ static double keep_stretch(double load, double q, int pace) {
     return pace == 0 || q >= load ? q : load - (load - q) / (1 << 2 * pace);
 }
 
-static void fill_points(const live *w, live_batch *batch, int lane, const live_contact *c) {
+static void fill_points(const live *w, live_batch *batch, int lane, live_contact *c, bool again) {
     int pace = live_pace_of(w, c->a, c->b);
     double unit = w->unit * (1 << pace);
     vec3 at[MANIFOLD_POINTS], middle = vec3_zero();
     for (int i = 0; i < c->count; i++) {
-        at[i] = middle_of(w, c, &c->points[i]);
+        at[i] = place_point(w, c, &c->points[i], again);
         middle = vec3_add(middle, at[i]);
     }
     middle = vec3_scale(middle, 1.0 / c->count);
@@ -104,8 +106,12 @@ static void fill_points(const live *w, live_batch *batch, int lane, const live_c
     set3(&batch->rb, lane, vec3_sub(middle, w->motions[c->b].center));
 }
 
-static void fill_lane(live *w, live_batch *batch, int lane, const live_contact *c) {
+/* Contacts that were kept are placed on the way: they have not been looked at in this step. */
+static void fill_lane(live *w, live_batch *batch, int lane, live_contact *c) {
     const model_material *m = live_material(w, c->a, c->b);
+    live_link *link = &w->links.data[batch->contact[lane]];
+    bool again = link->mark & LIVE_STALE;
+    if (again) c->normal = quat_rotate(w->motions[c->b].rotation, c->normal_b);
     batch->a[lane] = c->a + 1, batch->b[lane] = c->b + 1;
     const live_mass *a = &w->masses[c->a + 1], *b = &w->masses[c->b + 1];
     batch->mass_a[lane] = a->inverse, batch->mass_b[lane] = b->inverse;
@@ -115,7 +121,8 @@ static void fill_lane(live *w, live_batch *batch, int lane, const live_contact *
     set_inertia(&batch->inertia_a, lane, a), set_inertia(&batch->inertia_b, lane, b);
     vec3 t1 = vec3_orthogonal(c->normal), t2 = vec3_cross(c->normal, t1);
     set3(&batch->n, lane, c->normal), set3(&batch->t1, lane, t1);
-    fill_points(w, batch, lane, c);
+    fill_points(w, batch, lane, c, again);
+    if (again) *link = live_link_of(c);
     double part = 1 / (w->unit * (1 << live_pace_of(w, c->a, c->b)));
     set(&batch->friction1, lane, vec3_dot(c->friction, t1) * part);
     set(&batch->friction2, lane, vec3_dot(c->friction, t2) * part);
@@ -152,8 +159,7 @@ void live_prepare_batch(live *w, live_batch *batch, int64_t number) {
         prefetch_link(w, number + LINKS_AHEAD, k), prefetch_contact(w, number + CONTACTS_AHEAD, k);
         prefetch_bodies(w, number + BODIES_AHEAD, k), prefetch_share(batch, k);
         if (batch->contact[k] < 0) continue;
-        const live_contact *c = &w->contacts.data[batch->contact[k]];
-        fill_lane(w, batch, k, c);
+        fill_lane(w, batch, k, &w->contacts.data[batch->contact[k]]);
         batch->rolls |= batch->rolling_limit[k] > 0;
     }
     w->kernels.prepare(batch);
@@ -193,7 +199,15 @@ static void prepare_batches(live *w, const live_stage *s, int first, int end) {
     }
 }
 
+/* Those that no batch takes. */
+static void place_others(live *w, const live_stage *s, int first, int end) {
+    (void)s;
+    for (int i = first; i < end; i++)
+        if (w->color_of.data[i] < 0) live_place_now(w, i);
+}
+
 void live_prepare(live *w) {
+    live_share(w, LIVE_PREPARE, w->links.count, LINK_BLOCK, place_others);
     live_stage load = live_make_stage(live_load_bodies, 0, 0, w->slots, LIVE_BODY_BLOCK);
     live_share_batches(w, LIVE_PREPARE, &load, prepare_batches);
 }
