@@ -252,7 +252,7 @@ void direct_add_contact(direct *d, int entry) {
         double gap = c->points[i].gap + live_moved_gap(w, c, &c->points[i]);
         r.bias = gap > 0 ? gap / w->h : fmax(w->direct_rate * gap, -w->push);
         r.bias += vec3_dot(lead, c->normal);
-        r.impulse = c->loads[i].normal;
+        r.impulse = gap < -LIVE_SQUEEZED * w->size ? 0 : c->loads[i].normal;
         direct_add_row(d, r, entry, i);
     }
     vec3 ra = vec3_sub(middle, ca), rb = vec3_sub(middle, cb), slip = slip_of(w, c, ra, rb);

@@ -85,6 +85,17 @@ static double keep_stretch(double load, double q, int pace) {
     return pace == 0 || q >= load ? q : load - (load - q) / (1 << 2 * pace);
 }
 
+/* What is squeezed bears loads that nothing but the squeeze asks for, and as soon as one side is gone the
+ * other throws it away with them: it does not go on with them from step to step. */
+static void forget_squeezed(const live *w, live_contact *c) {
+    bool deep = false;
+    for (int i = 0; i < c->count; i++) {
+        if (!(c->points[i].gap < -LIVE_SQUEEZED * w->size)) continue;
+        c->loads[i] = (live_load){0, 0}, deep = true;
+    }
+    if (deep) c->friction = c->rolling = vec3_zero(), c->twist = 0;
+}
+
 static void fill_points(const live *w, live_batch *batch, int lane, live_contact *c, bool again) {
     int pace = live_pace_of(w, c->a, c->b);
     double unit = w->unit * (1 << pace);
@@ -94,6 +105,7 @@ static void fill_points(const live *w, live_batch *batch, int lane, live_contact
         middle = vec3_add(middle, at[i]);
     }
     middle = vec3_scale(middle, 1.0 / c->count);
+    forget_squeezed(w, c);
     for (int i = 0; i < c->count; i++) {
         const live_point *p = &c->points[i];
         live_lane_point *k = &batch->point[i];
