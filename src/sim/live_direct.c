@@ -22,8 +22,9 @@
 #include "abut/complementarity.h"
 
 enum { ROUNDS = 8, CORRECTIONS = 5 };
-#define SQUEEZED     100  /* times the momentum that the fastest row would give all bodies; */
-#define PRESSED      1e6  /* where motors may press as they like */
+#define SQUEEZED                                                                               \
+    100 /* times what the fastest row would give all bodies, with what springs and motors push \
+         */
 #define CLOSED       1e-7 /* of the smallest body: hinges that miss by less are not solved again */
 #define CLOSE_ENOUGH 1e-4 /* and with less than this the piece is gone */
 
@@ -114,7 +115,39 @@ static void let_go(direct *d) {
         if (d->manifold_of[i] >= 0 && d->part_of[i] >= FRICTION1) d->lo[i] = d->hi[i] = d->z[i] = 0;
 }
 
-abut_status direct_solve(direct *d, const row_matrix *m, abut_error *error) {
+/* What is squeezed by bodies that cannot give has no impulses that stop them: they come out as 1e10 times
+ * those of the island's motion, by what rows give (above), or grow with friction from step to step.  Bodies
+ * were thrown at 1e19 m/s with them, and left the numbers.  What is no squeeze may give as well: a little. */
+static bool is_squeezed(const direct *d) {
+    double mass = 0, speed = 0, most = 0, pushed = 0;
+    for (int i = 0; i < d->bodies; i++)
+        if (d->inertias[i].inverse_mass > 0) mass += d->inertias[i].mass;
+    for (int i = 0; i < d->rows; i++) {
+        bool contact = d->manifold_of[i] >= 0, driven = d->row[i].give > 0 || isfinite(d->row[i].hi);
+        if (!contact && driven) pushed += fabs(d->z[i]);
+        if (!contact || d->part_of[i] >= FRICTION1) continue;
+        speed = fmax(speed, -d->b[i]), most = fmax(most, d->z[i]);
+    }
+    return most > SQUEEZED * (mass * speed + pushed);
+}
+
+/* Their contacts give as those of batches do: an overlap d presses with K d, K = stiffness m:
+ *     u + rate gap + give p = 0,    p = -K h gap at rest,    give = rate / (K h). */
+static void give_way(direct *d, const row_matrix *m) {
+    const live *w = d->w;
+    for (int i = 0; i < d->rows; i++) {
+        if (d->manifold_of[i] < 0 || d->part_of[i] >= FRICTION1) continue;
+        const row *r = &d->plain[i];
+        double inverse = 0;
+        if (r->a >= 0) inverse += d->inertias[r->a].inverse_mass;
+        if (r->b >= 0) inverse += d->inertias[r->b].inverse_mass;
+        double give = w->direct_rate * inverse / (w->stiffness * w->h);
+        for (int k = m->start[i]; k < m->start[i + 1]; k++)
+            if (m->column[k] == i) m->value[k] += give;
+    }
+}
+
+static abut_status solve_rounds(direct *d, const row_matrix *m, abut_error *error) {
     abut_lcp problem = {.size = d->rows,
                         .row_start = m->start,
                         .column = m->column,
@@ -140,11 +173,21 @@ abut_status direct_solve(direct *d, const row_matrix *m, abut_error *error) {
             if (status == ABUT_NO_MEMORY) return fail_memory(error);
         }
         direct_note_stops(d);
+        if (!d->gives && is_squeezed(d)) break;
         pressure[round] = pressure_of(d);
         if (!direct_update_bounds(d)) break;
         if (round + 1 == ROUNDS && grows(pressure + ROUNDS - 3)) let_go(d), rounds = ROUNDS + 2;
     }
     return ABUT_OK;
+}
+
+abut_status direct_solve(direct *d, const row_matrix *m, abut_error *error) {
+    abut_status status = solve_rounds(d, m, error);
+    if (status != ABUT_OK || d->gives || !is_squeezed(d)) return status;
+    d->gives = true;
+    give_way(d, m);
+    memset(d->z, 0, (size_t)d->rows * sizeof *d->z);
+    return solve_rounds(d, m, error);
 }
 
 /* The velocities after the impulses z, into the motions. */
@@ -185,6 +228,7 @@ abut_status direct_assemble(direct *d, row_matrix *m, abut_error *error) {
     abut_status status =
         row_assemble(d->plain, d->rows, d->motions, d->inertias, d->bodies, &d->w->scratch, m, error);
     if (status == ABUT_OK) soften(d, m);
+    if (status == ABUT_OK && d->gives) give_way(d, m);
     return status;
 }
 
@@ -207,51 +251,6 @@ static abut_status close_hinges(direct *d, const row_matrix *m, bool *closed, ab
     }
 }
 
-/* What is squeezed by bodies that cannot give has no impulses that stop them: they come out as 1e10 times
- * those of the island's motion, by what rows give (above), or grow with friction from step to step.  Bodies
- * were thrown at 1e19 m/s with them, and left the numbers.  What is no squeeze may give as well: a little. */
-static bool is_squeezed(const direct *d) {
-    double mass = 0, speed = 0, most = 0;
-    for (int i = 0; i < d->bodies; i++)
-        if (d->inertias[i].inverse_mass > 0) mass += d->inertias[i].mass;
-    for (int i = 0; i < d->rows; i++) {
-        if (d->manifold_of[i] < 0 || d->part_of[i] >= FRICTION1) continue;
-        speed = fmax(speed, fabs(d->b[i])), most = fmax(most, d->z[i]);
-    }
-    bool joined = d->island->hinge_count + d->island->spring_count > 0;
-    return most > (joined ? PRESSED : SQUEEZED) * mass * speed;
-}
-
-/* Their contacts give as those of batches do: an overlap d presses with K d, K = stiffness m:
- *     u + rate gap + give p = 0,    p = -K h gap at rest,    give = rate / (K h). */
-static void give_way(direct *d, const row_matrix *m) {
-    const live *w = d->w;
-    for (int i = 0; i < d->rows; i++) {
-        if (d->manifold_of[i] < 0 || d->part_of[i] >= FRICTION1) continue;
-        const row *r = &d->plain[i];
-        double inverse = 0;
-        if (r->a >= 0) inverse += d->inertias[r->a].inverse_mass;
-        if (r->b >= 0) inverse += d->inertias[r->b].inverse_mass;
-        double give = w->direct_rate * inverse / (w->stiffness * w->h);
-        for (int k = m->start[i]; k < m->start[i + 1]; k++)
-            if (m->column[k] == i) m->value[k] += give;
-    }
-}
-
-/* Without friction, if that still presses without end. */
-static abut_status solve_or_give(direct *d, const row_matrix *m, abut_error *error) {
-    abut_status status = direct_solve(d, m, error);
-    if (status != ABUT_OK || !is_squeezed(d)) return status;
-    give_way(d, m);
-    for (int held = 1; held >= 0 && status == ABUT_OK; held--) {
-        memset(d->z, 0, (size_t)d->rows * sizeof *d->z);
-        if (!held) let_go(d);
-        status = direct_solve(d, m, error);
-        if (!is_squeezed(d)) break;
-    }
-    return status;
-}
-
 abut_status direct_try(direct *d, bool *closed, abut_error *error) {
     row_matrix m;
     d->bodies = d->rows = 0;
@@ -262,7 +261,7 @@ abut_status direct_try(direct *d, bool *closed, abut_error *error) {
     for (int k = 0; k < d->island->body_count; k++)
         (void)local(d, d->w->island_bodies.data[d->island->first_body + k]);
     abut_status status = direct_assemble(d, &m, error);
-    if (status == ABUT_OK) status = solve_or_give(d, &m, error);
+    if (status == ABUT_OK) status = direct_solve(d, &m, error);
     if (status != ABUT_OK) return status;
     if (d->island->hinge_count + d->island->spring_count > 0) return close_hinges(d, &m, closed, error);
     direct_apply(d);

@@ -40,6 +40,7 @@ typedef struct direct {
     uint8_t *state;
     row *plain;
     slide *slides; /* by contact of the island */
+    bool gives;    /* it is squeezed, and its contacts give */
 } direct;
 enum { FRICTION1 = 100, FRICTION2, TWIST, ROLL1, ROLL2, SPRING };
 

@@ -16,11 +16,19 @@
  * One is at most twice as long as the last, and no longer where that had to be halved: what whips round does
  * so at its fastest in the middle, and a long piece after the shortest would go over it.  TRIALS bounds the
  * work, and is shared out over what is left of the sub-step: hinges that cannot close (squeezed between
- * bodies that cannot give) take what they reach, and are closed by the least motion where the sub-step
- * ends. */
+ * bodies that cannot give: then there are SQUEEZED_TRIALS) take what they reach, and are closed by the least
+ * motion where the sub-step ends. */
 #include "sim/live_direct.h"
 
-enum { UNITS = 1024, BLOW_UNITS = 16, BLOWS = 16, TRIALS = 256, USUAL_ROWS = 768, SHARE = 16 };
+enum {
+    UNITS = 1024,
+    BLOW_UNITS = 16,
+    BLOWS = 16,
+    TRIALS = 256,
+    USUAL_ROWS = 768,
+    SHARE = 16,
+    SQUEEZED_TRIALS = 24
+};
 #define MOST_TURN  0.12 /* radians in a piece */
 #define MOST_BEND  0.01 /* see direct_bend */
 #define LOOK_AHEAD 2    /* units in which what is struck would close */
@@ -227,6 +235,7 @@ static abut_status go(way *y, abut_error *error) {
         bool closed = false, bounces = false;
         abut_status status = try_piece(y, &closed, &bounces, error);
         y->trials++;
+        if (y->d.gives && y->most > SQUEEZED_TRIALS) y->most = SQUEEZED_TRIALS;
         bounces = bounces && !y->missed && y->blows < BLOWS;
         bool gone = y->trials >= y->most || (!bounces && (closed || y->units <= least_units(y)));
         bool again = status == ABUT_OK && gone && lands(y);
