@@ -434,11 +434,14 @@ static bool is_sane(const live *w) {
             return false;
     }
     for (int64_t i = 0; i < w->known.list.count; i++) {
-        live_pair p = w->known.list.data[i];
+        live_pair p = w->known.list.data[i], before = i > 0 ? w->known.list.data[i - 1] : (live_pair){-1, -1};
         int contacts = w->known.contacts.data[i];
         if (p.a < 0 || p.a >= p.b || p.b >= w->bodies || contacts < 0) return false;
-        if (w->shape_of[p.a] < 0 || w->shape_of[p.b] < 0) return false;
-        total += contacts;
+        if (p.a < before.a || (p.a == before.a && p.b <= before.b)) return false;
+        if (w->shape_of[p.a] < 0 || w->shape_of[p.b] < 0 || contacts > w->contacts.count - total)
+            return false;
+        for (const live_contact *c = &w->contacts.data[total]; contacts > 0; contacts--, c++, total++)
+            if (c->a != p.a || c->b != p.b) return false;
     }
     for (int64_t i = 0; i < w->contacts.count; i++) {
         const live_contact *c = &w->contacts.data[i];

@@ -55,12 +55,11 @@ enum {
     LIVE_PATIENCE = 4,    /* sub-steps at the edge of the cone: see live_grip.c */
     LIVE_COUPLINGS = MANIFOLD_POINTS * (MANIFOLD_POINTS + 1) / 2
 };
-#define LIVE_MARGIN 0.1        /* of fat boxes, of the smallest body */
-#define LIVE_CREEP  (1.0 / 16) /* of the rest speed, and LIVE_FAST: see live_grip.c */
-#define LIVE_FAST   4
-#define LIVE_SQUEEZED \
-    0.1                /* of the smallest body: overlaps, twice what is promised, whose loads are not kept */
-#define LIVE_USUAL 0.9 /* the part of a load that the springs of a contact are stretched about */
+#define LIVE_MARGIN   0.1        /* of fat boxes, of the smallest body */
+#define LIVE_CREEP    (1.0 / 16) /* of the rest speed, and LIVE_FAST: see live_grip.c */
+#define LIVE_FAST     4
+#define LIVE_SQUEEZED 0.1 /* of the smallest body: overlaps whose loads are not kept */
+#define LIVE_USUAL    0.9 /* the part of a load that the springs of a contact are stretched about */
 
 /* ---- the state */
 

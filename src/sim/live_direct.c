@@ -22,9 +22,7 @@
 #include "abut/complementarity.h"
 
 enum { ROUNDS = 8, CORRECTIONS = 5 };
-#define SQUEEZED                                                                               \
-    100 /* times what the fastest row would give all bodies, with what springs and motors push \
-         */
+#define SQUEEZED     100  /* times what the fastest row would give all bodies: see is_squeezed */
 #define CLOSED       1e-7 /* of the smallest body: hinges that miss by less are not solved again */
 #define CLOSE_ENOUGH 1e-4 /* and with less than this the piece is gone */
 

@@ -123,6 +123,7 @@ static abut_status tell_lost(live *w, int64_t link, const live_contact *now, abu
             high = middle;
     }
     if (low < w->gone_links.count && w->gone_links.data[low] == link) c = &w->gone.data[low];
+    if (!c) return ABUT_OK;
     touched t = {.normal = c->normal};
     int foremost = w->next_links.data[link].mark / LIVE_FOREMOST % MANIFOLD_POINTS;
     if (c->count > 0) {
