@@ -206,6 +206,9 @@ typedef struct abut_sim_options {
     /* Steps of a group in one advance, of both kinds, before it ends with ABUT_BUDGET and the name of the
      * body that needs them; 0: 10,000,000, which is minutes. */
     int64_t step_budget;
+    /* The live clock begins with bodies that overlap, which it pushes out at no more than four body sizes a
+     * second, instead of refusing them as the exact clock does (see abut_model_separate). */
+    bool allow_overlap;
 } abut_sim_options;
 
 ABUT_API abut_status abut_sim_create(const abut_context *context, const abut_model *model,

@@ -157,7 +157,8 @@ abut_status abut_sim_create(const abut_context *context, const abut_model *model
                             const abut_sim_options *options, abut_sim **out, abut_error *error) {
     *out = NULL;
     abut_sim *run;
-    abut_status status = model->world.mode == ABUT_LIVE ? ABUT_OK : run_check_start(model, error);
+    bool overlaps = model->world.mode == ABUT_LIVE && options && options->allow_overlap;
+    abut_status status = overlaps ? ABUT_OK : run_check_start(model, error);
     if (status == ABUT_OK) status = allocate_run(context, model, options, &run, error);
     if (status != ABUT_OK) return status;
     /* what touches at the start, and impacts of bodies that start towards each other */

@@ -311,7 +311,7 @@ abut_status run_check_start(const abut_model *model, abut_error *error) {
     abut_status status = check_all(model, found, SHOWN, &count, error);
     if (status != ABUT_OK) return status;
     if (count == 0) {
-        notice_ambiguities(model);
+        if (model->world.mode == ABUT_EXACT) notice_ambiguities(model);
         return ABUT_OK;
     }
     char text[640] = "";

@@ -21,6 +21,7 @@ typedef struct trial {
     abut_solid *box;
     abut_context context;
     abut_workers *workers;
+    bool overlaps; /* at the start */
     abut_model *model;
     abut_sim *run;
     abut_live_options options;
@@ -61,7 +62,7 @@ static inline void start_with(trial *t, const abut_hinge_def *hinges, int hinge_
     abut_error error = {0};
     t->world.bodies = t->bodies, t->world.body_count = t->count;
     t->world.hinges = hinges, t->world.hinge_count = hinge_count;
-    abut_sim_options options = {.user = t, .event = count_event};
+    abut_sim_options options = {.user = t, .event = count_event, .allow_overlap = t->overlaps};
     if (abut_model_create(&t->context, &t->world, &t->model, &error) != ABUT_OK ||
         abut_sim_create(&t->context, t->model, &options, &t->run, &error) != ABUT_OK)
         fail_msg("%s", error.message);

@@ -325,6 +325,7 @@ static void test_free_body(void **state) {
 
 static void pile(trial *t) {
     begin(t);
+    t->overlaps = true;
     add_floor(t);
     uint64_t seed = 7;
     for (int i = 0; i < 250; i++) {
@@ -405,6 +406,7 @@ static void test_momentum_of_batches(void **state) {
     (void)state;
     trial t;
     begin(&t);
+    t.overlaps = true;
     uint64_t seed = 11;
     for (int i = 0; i < 64; i++) {
         abut_body_def *b =

@@ -239,6 +239,28 @@ static void test_sensors(void **state) {
     finish(&t);
 }
 
+/* ---- the start: what overlaps is refused, as by the exact clock, with depth, shift and names */
+
+static void test_overlap_at_the_start(void **state) {
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        trial t;
+        abut_error error = {0};
+        begin(&t);
+        add_floor(&t);
+        add(&t, abut_shape_solid(t.box), 0, 0, k == 1 ? 0.5 : 0.4)->name =
+            "sunken"; /* by 0.1, or it touches */
+        t.world.bodies = t.bodies, t.world.body_count = t.count;
+        abut_sim_options options = {.allow_overlap = k == 2};
+        assert_int_equal(abut_model_create(NULL, &t.world, &t.model, &error), ABUT_OK);
+        abut_status status = abut_sim_create(NULL, t.model, &options, &t.run, &error);
+        assert_int_equal(status, k == 0 ? ABUT_INVALID : ABUT_OK);
+        if (k == 0) assert_non_null(strstr(error.message, "`sunken` by {0, 0, 0.1}"));
+        if (k == 2) steps(&t, 120), close_to(abut_sim_motion(t.run, 1).center.z, 0.5, 1e-3);
+        finish(&t);
+    }
+}
+
 /* ---- the audit: what is broken is told */
 
 static void test_audit(void **state) {
@@ -258,6 +280,7 @@ static void test_audit(void **state) {
             h->kind = ABUT_HINGE_BALL, h->a = 0, h->b = side < 0 ? -1 : 1;
             h->at = vec3_make(0.5 * side, 0, 0);
         }
+        t.overlaps = k == 0;
         start(&t);
         /* the hinges are farther from each other than the box is long: no motion closes both */
         if (k == 1) run_motions(t.run->state)[1].center.x += 0.1;
@@ -306,10 +329,15 @@ static void test_switch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_span),        cmocka_unit_test(test_bullet),
-        cmocka_unit_test(test_stopped_in_fall), cmocka_unit_test(test_spinning_landings),
-        cmocka_unit_test(test_rattleback),      cmocka_unit_test(test_casts),
-        cmocka_unit_test(test_sensors),         cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_any_span),
+        cmocka_unit_test(test_bullet),
+        cmocka_unit_test(test_stopped_in_fall),
+        cmocka_unit_test(test_spinning_landings),
+        cmocka_unit_test(test_rattleback),
+        cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_sensors),
+        cmocka_unit_test(test_audit),
+        cmocka_unit_test(test_overlap_at_the_start),
         cmocka_unit_test(test_switch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

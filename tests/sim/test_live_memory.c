@@ -45,6 +45,7 @@ static void run_again(trial *t, const char *scene, int warm, int count) {
 
 static void pile(trial *t, double ratio) {
     begin(t);
+    t->overlaps = true;
     add_floor(t);
     uint64_t seed = 7;
     for (int i = 0; i < 60; i++) {
@@ -158,7 +159,7 @@ static void test_shapes(void **state) {
         vec3 at = {0.3 * (i % 3) - 0.3, 0.3 * (i / 3 % 2), 1 + 1.1 * (i / 4) + 0.05 * i};
         add_turned(&t, shapes[i % 4], at, &seed);
     }
-    t.options.sleep = true;
+    t.options.sleep = t.overlaps = true;
     use_two_workers(&t);
     run_again(&t, "shapes", 60, 180);
     abut_solid_free(NULL, ring);
@@ -185,6 +186,7 @@ static void test_smooth(void **state) {
         add_turned(&t, below[i], vec3_make(1.2 * (i % 2) - 0.6, 1.2 * (i / 2) - 0.6, 0.55), &seed);
         add_turned(&t, smooth, vec3_make(1.2 * (i % 2) - 0.45, 1.2 * (i / 2) - 0.6, 1.2), &seed);
     }
+    t.overlaps = true;
     use_two_workers(&t);
     run_again(&t, "smooth", 12, 30);
     assert_true(t.events[ABUT_EVENT_CONTACT_MADE] >= 16); /* each of them, both times */

@@ -158,7 +158,7 @@ static uint64_t fall(bool columns, int workers, bool restored, uint64_t *all) {
     for (int i = 0; i < 60 && columns; i++) add(&t, abut_shape_solid(t.box), 40 + i % 2, 0, 0.5 + i / 2);
     if (workers > 1) t.workers = abut_workers_create(NULL, workers);
     if (workers > 1) t.context.parallel = abut_workers_parallel(t.workers);
-    t.options.share_from = 0, t.options.direct_rows = 0;
+    t.options.share_from = 0, t.options.direct_rows = 0, t.overlaps = true;
     start(&t);
     steps(&t, 40);
     if (columns) assert_int_equal(t.run->live->finest, 2);
