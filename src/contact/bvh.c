@@ -263,10 +263,13 @@ bool bvh_query(const bvh *tree, box region, bvh_visit *visit, void *user) {
     while (depth) {
         const bvh_node *node = &tree->nodes[stack[--depth]];
         if (!box_overlap(node->bounds, region)) continue;
-        if (!is_leaf(node))
+        if (!is_leaf(node)) {
+            __builtin_prefetch(&tree->nodes[node->child[0]]),
+                __builtin_prefetch(&tree->nodes[node->child[1]]);
             stack[depth++] = node->child[1], stack[depth++] = node->child[0];
-        else if (!visit(user, node->child[1]))
+        } else if (!visit(user, node->child[1])) {
             return false;
+        }
     }
     return true;
 }

@@ -190,13 +190,13 @@ void collider_prefetch(const collider *c, collider_stage stage) {
     if (stage == COLLIDER_ITSELF) {
         __builtin_prefetch(c);
     } else if (h && stage == COLLIDER_HULL) {
-        prefetch_lines(h, sizeof *h);
+        prefetch_lines(h, offsetof(abut_hull, volume));
     } else if (h && h->vertex_count <= MOST_VERTICES) {
         const char *all = (const char *)h;
         if (stage == COLLIDER_VERTICES) prefetch_lines(all + h->x, (size_t)h->padded * 3 * sizeof(double));
-        /* into the second level: it is more than the first one has room for */
-        for (size_t i = sizeof *h; stage == COLLIDER_ALL && i < h->bytes; i += LINE)
-            __builtin_prefetch(all + i, 0, 1);
+        if (stage != COLLIDER_ALL) return;
+        prefetch_lines(&c->convex, sizeof c->convex);
+        prefetch_lines(all + h->x, h->sources - h->x);
     }
 }
 
@@ -209,7 +209,7 @@ double collider_radius(const collider *c, vec3 center) {
     vec3 from = vec3_sub(c->hull->center, center);
     double most = 0;
     for (int32_t v = 0; v < c->hull->vertex_count; v++)
-        most = fmax(most, vec3_length2(vec3_add(from, hull_vertices(c->hull)[v])));
+        most = fmax(most, vec3_length2(vec3_add(from, hull_vertex(c->hull, v))));
     return sqrt(most);
 }
 

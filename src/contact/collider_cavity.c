@@ -77,7 +77,7 @@ static void climb(places *p, const collider *a) {
 static void find_places(places *p, const collider *a, double radius) {
     const abut_convex *s = &a->convex.convex;
     if (a->hull) {
-        for (int32_t v = 0; v < a->hull->vertex_count; v++) keep(p, hull_vertices(a->hull)[v], v);
+        for (int32_t v = 0; v < a->hull->vertex_count; v++) keep(p, hull_vertex(a->hull, v), v);
         return;
     }
     p->radius -= radius;

@@ -162,7 +162,7 @@ static void collect_vertices(const plane_view *v, int32_t support, collection *c
         int32_t from = list[i];
         for (int32_t k = hull_star_start(h)[from]; k < hull_star_start(h)[from + 1]; k++) {
             int32_t to = hull_stars(h)[k].vertex;
-            vec3 x = pose_point(v->at, vec3_add(h->center, hull_vertices(h)[to]));
+            vec3 x = pose_point(v->at, vec3_add(h->center, hull_vertex(h, to)));
             bool known = false;
             for (int j = 0; j < count && !known; j++) known = list[j] == to;
             if (known || count == MANIFOLD_ROOM || vec3_dot(v->n, x) - v->d > c->reach || !is_flat(v, x))
@@ -264,8 +264,8 @@ static vec3 collide_round(const segment *a, const segment *b, double angle, coll
 /* The piece of the segment above the face, cut by the planes through the face's edges along its normal. */
 static bool cut_by_face(const abut_hull *h, const hull_face *f, vec3 p, vec3 e, double t[2]) {
     for (int i = 0; i < f->corner_count; i++) {
-        vec3 x = hull_vertices(h)[hull_corners(h)[f->first_corner + i].vertex];
-        vec3 y = hull_vertices(h)[hull_corners(h)[f->first_corner + (i + 1) % f->corner_count].vertex];
+        vec3 x = hull_vertex(h, hull_corners(h)[f->first_corner + i].vertex);
+        vec3 y = hull_vertex(h, hull_corners(h)[f->first_corner + (i + 1) % f->corner_count].vertex);
         vec3 inward = vec3_cross(f->n, vec3_sub(y, x));
         double d0 = vec3_dot(inward, vec3_sub(p, x)), d1 = d0 + vec3_dot(inward, e);
         if (d0 < 0 && d1 < 0) return false;

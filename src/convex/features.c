@@ -340,11 +340,10 @@ static void set_witnesses(const view *a, const view *b, const plane_frame *f, co
     double za = height_at(ha, at), zb = height_at(hb, at);
     x->a = vec3_axpy(flat, za, f->n), x->b = vec3_axpy(flat, zb, f->n), x->distance = za - zb;
     if (x->feature[0].kind == ABUT_FEATURE_VERTEX && a->shape->kind == ABUT_CONVEX_HULL) {
-        x->a = mat3_mul_vec(a->rotation, hull_vertices(a->shape->hull)[x->feature[0].id]);
+        x->a = mat3_mul_vec(a->rotation, hull_vertex(a->shape->hull, x->feature[0].id));
         x->b = vec3_axpy(x->a, -x->distance, f->n);
     } else if (x->feature[1].kind == ABUT_FEATURE_VERTEX && b->shape->kind == ABUT_CONVEX_HULL) {
-        x->b =
-            vec3_add(b->offset, mat3_mul_vec(b->rotation, hull_vertices(b->shape->hull)[x->feature[1].id]));
+        x->b = vec3_add(b->offset, mat3_mul_vec(b->rotation, hull_vertex(b->shape->hull, x->feature[1].id)));
         x->a = vec3_axpy(x->b, x->distance, f->n);
     }
 }

@@ -142,7 +142,7 @@ static bool recall(ray *r, const abut_convex_cache *cache) {
     for (int i = 0; i < 3; i++) {
         int32_t va = cache->a[i], vb = cache->b[i];
         if (va < 0 || va >= a->vertex_count || vb < 0 || vb >= b->vertex_count) return false;
-        make_corner(r, hull_vertices(a)[va], hull_vertices(b)[vb], va, vb, &r->s[i]);
+        make_corner(r, hull_vertex(a, va), hull_vertex(b, vb), va, vb, &r->s[i]);
     }
     const corner *s = r->s;
     return cross2(s[0].k, s[1].k) > 0 && cross2(s[1].k, s[2].k) > 0 && cross2(s[2].k, s[0].k) > 0;
@@ -207,7 +207,7 @@ static bool prefer(ray *r, vec3 n) {
     int32_t va = hull_climb(a, mat3_tmul_vec(r->ra, n), r->w_out.va);
     int32_t vb = hull_climb(b, vec3_neg(mat3_tmul_vec(r->rb, n)), r->w_out.vb);
     corner w;
-    make_corner(r, hull_vertices(a)[va], hull_vertices(b)[vb], va, vb, &w);
+    make_corner(r, hull_vertex(a, va), hull_vertex(b, vb), va, vb, &w);
     double z = vec3_dot(n, w.k) / n.z;
     if (!(z <= r->z_out + 4 * AGREE * r->pair->size)) return false;
     r->z_out = z, r->n_out = n, r->w_out = w;

@@ -56,11 +56,10 @@ int32_t hull_support(const abut_hull *h, vec3 d) {
     int32_t v = farthest_of(h, &d, h->top_count);
     if (h->top_count == h->vertex_count) return v;
     const int32_t *start = hull_descent_start(h), *descents = hull_descents(h);
-    const vec3 *vertices = hull_vertices(h);
-    double best = vec3_dot(d, vertices[v]);
+    double best = vec3_dot(d, hull_vertex(h, v));
     for (int32_t k = start[v]; k < start[v + 1];) {
         int32_t w = descents[k];
-        double value = vec3_dot(d, vertices[w]);
+        double value = vec3_dot(d, hull_vertex(h, w));
         if (value > best)
             best = value, v = w, k = start[w];
         else
@@ -110,12 +109,11 @@ box hull_box(const abut_hull *h, mat3 r) { return box_body(h, &r); }
 int32_t hull_climb(const abut_hull *h, vec3 d, int32_t v) {
     const int32_t *start = hull_star_start(h);
     const hull_star *stars = hull_stars(h);
-    const vec3 *vertices = hull_vertices(h);
-    double best = vec3_dot(d, vertices[v]);
+    double best = vec3_dot(d, hull_vertex(h, v));
     for (int32_t from = -1; from != v;) {
         from = v;
         for (int32_t k = start[from]; k < start[from + 1]; k++) {
-            double value = vec3_dot(d, vertices[stars[k].vertex]);
+            double value = vec3_dot(d, hull_vertex(h, stars[k].vertex));
             if (value > best) best = value, v = stars[k].vertex;
         }
     }
@@ -133,12 +131,14 @@ abut_feature hull_feature(const abut_hull *h, vec3 n, int32_t support, double an
     /* the nearest of the points and of the arcs at the support vertex; each face is met once, as the left
      * face of an edge that leaves it */
     int32_t face = 0, edge = 0;
+    vec3 at = hull_vertex(h, support);
     double nearest = -INFINITY, least = INFINITY;
     for (int32_t k = from; k < to; k++) {
         const hull_edge *e = &edges[stars[k].edge];
         int32_t f = e->face[e->vertex[0] != support];
-        double along = vec3_dot(faces[f].n, n), off = fabs(vec3_dot(e->along, n));
-        if (along > nearest) nearest = along, face = f;
+        vec3 along = vec3_unit(vec3_sub(hull_vertex(h, stars[k].vertex), at));
+        double near = vec3_dot(faces[f].n, n), off = fabs(vec3_dot(along, n));
+        if (near > nearest) nearest = near, face = f;
         if (off < least) least = off, edge = stars[k].edge;
     }
     /* |n - m| is the angle between unit vectors, when it is small */
@@ -171,7 +171,7 @@ abut_mass abut_hull_mass(const abut_hull *h, double density) {
 }
 
 abut_vec3 abut_hull_vertex(const abut_hull *h, int64_t vertex) {
-    return vec3_add(h->center, hull_vertices(h)[vertex]);
+    return vec3_add(h->center, hull_vertex(h, vertex));
 }
 
 int64_t abut_hull_vertex_source(const abut_hull *h, int64_t vertex) { return hull_sources(h)[vertex]; }
@@ -238,7 +238,7 @@ abut_status hull_validate(const abut_hull *h, abut_error *error) {
     for (int32_t f = 0; f < h->face_count; f++) {
         const hull_face *face = &hull_faces(h)[f];
         for (int32_t v = 0; v < h->vertex_count; v++)
-            if (vec3_dot(face->n, hull_vertices(h)[v]) > face->d + slack)
+            if (vec3_dot(face->n, hull_vertex(h, v)) > face->d + slack)
                 return fail(error, ABUT_FAILED, "hull: vertex %d lies above face %d", v, f);
     }
     for (int32_t v = 0; v < h->vertex_count; v++)

@@ -1,11 +1,11 @@
 /* hull: a convex polyhedron and its Gauss map, one relocatable block without pointers.
  *
- *   vertices        relative to the centre of mass, coarse levels of the hierarchy first
- *   x, y, z         the same coordinates as three arrays, padded to a multiple of four with the last vertex
- *   faces ────────> corners: (vertex, edge that starts there), counter-clockwise seen from outside
- *   edges           two vertices, two faces: faces[0] lies left of vertex[0] -> vertex[1]
- *   stars           for each vertex its edges and neighbours: star_start[v] .. star_start[v + 1]
- *   descents        for each vertex the finer vertices to try next: descent_start[v] .. descent_start[v + 1]
+ *   x, y, z         vertices relative to the centre of mass, coarse levels of the hierarchy first; padded to
+ * a multiple of four with the last one faces ────────> corners: (vertex, edge that starts there),
+ * counter-clockwise seen from outside edges           two vertices, two faces: faces[0] lies left of
+ * vertex[0] -> vertex[1] stars           for each vertex its edges and neighbours: star_start[v] ..
+ * star_start[v + 1] descents        for each vertex the finer vertices to try next: descent_start[v] ..
+ * descent_start[v + 1]
  *
  * The Gauss map on the unit sphere of outward normals:
  *
@@ -27,7 +27,7 @@
 #include "base/base.h"
 #include "math/vec.h"
 
-enum { HULL_MAGIC = 0x48425541 /* "AUBH" */, HULL_VERSION = 1 };
+enum { HULL_MAGIC = 0x48425541 /* "AUBH" */, HULL_VERSION = 2 };
 
 typedef struct hull_face {
     vec3 n;   /* outward, unit */
@@ -41,25 +41,25 @@ typedef struct hull_corner {
 
 typedef struct hull_edge {
     int32_t vertex[2], face[2];
-    vec3 along; /* unit, from vertex[0] to vertex[1] */
 } hull_edge;
 
 typedef struct hull_star {
     int32_t vertex, edge; /* the neighbour, and the edge to it */
 } hull_star;
 
-struct abut_hull {
+struct abut_hull { /* first what a box asks for, then what a query does */
     uint32_t magic, version;
     uint64_t bytes, hash; /* the hash covers everything behind it */
-    int32_t vertex_count, edge_count, face_count, corner_count;
-    int32_t top_count; /* vertices of the coarsest level: the first ones */
+    int32_t vertex_count;
     int32_t padded;    /* entries of x, y, z */
-    int32_t descent_count, most_corners;
-    uint64_t vertices, x, y, z, faces, corners, edges, star_start, stars, descent_start, descents,
-        sources; /* byte offsets from the start */
-    vec3 center; /* centre of mass, shape coordinates */
-    double radius, volume, area;
-    double lean;            /* slope of the first directions of a ray cast, see hull_build.c */
+    uint32_t x, y, z;  /* this and the others like it: byte offsets from the start */
+    int32_t top_count; /* vertices of the coarsest level: the first ones */
+    vec3 center;       /* centre of mass, shape coordinates */
+    uint32_t descent_start, descents, star_start, stars, faces, corners, edges, sources;
+    double radius;
+    double lean; /* slope of the first directions of a ray cast, see hull_build.c */
+    int32_t edge_count, face_count, corner_count, descent_count, most_corners;
+    double volume, area;
     box bounds;             /* shape coordinates */
     double unit_inertia[6]; /* about the centre, density 1 */
 };
@@ -68,7 +68,6 @@ struct abut_hull {
     static inline const type *hull_##name(const abut_hull *h) {         \
         return (const type *)(const void *)((const char *)h + h->name); \
     }
-HULL_ARRAY(vec3, vertices)
 HULL_ARRAY(double, x)
 HULL_ARRAY(double, y)
 HULL_ARRAY(double, z)
@@ -81,6 +80,14 @@ HULL_ARRAY(int32_t, descent_start)
 HULL_ARRAY(int32_t, descents)
 HULL_ARRAY(int32_t, sources)
 #undef HULL_ARRAY
+
+static inline vec3 hull_vertex(const abut_hull *h, int32_t v) {
+    return (vec3){hull_x(h)[v], hull_y(h)[v], hull_z(h)[v]};
+}
+/* Unit, from the first vertex of an edge to the second. */
+static inline vec3 hull_along(const abut_hull *h, const hull_edge *e) {
+    return vec3_unit(vec3_sub(hull_vertex(h, e->vertex[1]), hull_vertex(h, e->vertex[0])));
+}
 
 /* The vertex farthest along d (hull axes, any length), by all vertices or by the hierarchy; among equals
  * within rounding, any. */

@@ -197,10 +197,10 @@ static bool collect_edges(builder *b) {
 
 /* ---- the block */
 
-static uint64_t reserve(uint64_t *bytes, int64_t count, size_t size) {
+static uint32_t reserve(uint64_t *bytes, int64_t count, size_t size) {
     uint64_t at = *bytes;
     *bytes += ((uint64_t)count * size + 15) / 16 * 16;
-    return at;
+    return (uint32_t)at;
 }
 
 static abut_hull *allocate_block(const builder *b) {
@@ -214,7 +214,6 @@ static abut_hull *allocate_block(const builder *b) {
     h.x = reserve(&h.bytes, h.padded, sizeof(double));
     h.y = reserve(&h.bytes, h.padded, sizeof(double));
     h.z = reserve(&h.bytes, h.padded, sizeof(double));
-    h.vertices = reserve(&h.bytes, h.vertex_count, sizeof(vec3));
     h.descent_start = reserve(&h.bytes, h.vertex_count + 1, sizeof(int32_t));
     h.descents = reserve(&h.bytes, h.descent_count, sizeof(int32_t));
     h.star_start = reserve(&h.bytes, h.vertex_count + 1, sizeof(int32_t));
@@ -223,7 +222,7 @@ static abut_hull *allocate_block(const builder *b) {
     h.corners = reserve(&h.bytes, h.corner_count, sizeof(hull_corner));
     h.edges = reserve(&h.bytes, h.edge_count, sizeof(hull_edge));
     h.sources = reserve(&h.bytes, h.vertex_count, sizeof(int32_t));
-    abut_hull *block = mem_calloc(b->context, (size_t)h.bytes, 1);
+    abut_hull *block = h.bytes <= UINT32_MAX ? mem_calloc(b->context, (size_t)h.bytes, 1) : NULL;
     if (block) *block = h;
     return block;
 }
@@ -266,7 +265,6 @@ static void measure(const builder *b, abut_hull *h) {
 }
 
 static void fill_vertices(const builder *b, abut_hull *h) {
-    vec3 *vertices = WRITE(vec3, h, vertices);
     double *x = WRITE(double, h, x), *y = WRITE(double, h, y), *z = WRITE(double, h, z);
     h->bounds = box_empty();
     for (int32_t v = 0; v < h->padded; v++) {
@@ -274,7 +272,6 @@ static void fill_vertices(const builder *b, abut_hull *h) {
         vec3 p = vec3_sub(b->points[b->source[w]], h->center);
         x[v] = p.x, y[v] = p.y, z[v] = p.z;
         if (v != w) continue;
-        vertices[v] = p;
         WRITE(int32_t, h, sources)[v] = b->source[v];
         h->bounds = box_add_point(h->bounds, b->points[b->source[v]]);
         h->radius = fmax(h->radius, vec3_length(p));
@@ -283,44 +280,39 @@ static void fill_vertices(const builder *b, abut_hull *h) {
 
 /* How far any vertex rises above the plane of face f with normal n. */
 static double rise(const builder *b, const abut_hull *h, int32_t f, vec3 n) {
-    const vec3 *vertices = hull_vertices(h);
     double d = -INFINITY, top = -INFINITY;
     for (int32_t i = b->polygons.face_start[f]; i < b->polygons.face_start[f + 1]; i++)
-        d = fmax(d, vec3_dot(n, vertices[b->polygons.corner[i]]));
-    for (int32_t v = 0; v < h->vertex_count; v++) top = fmax(top, vec3_dot(n, vertices[v]));
+        d = fmax(d, vec3_dot(n, hull_vertex(h, b->polygons.corner[i])));
+    for (int32_t v = 0; v < h->vertex_count; v++) top = fmax(top, vec3_dot(n, hull_vertex(h, v)));
     return top - d;
 }
 
 /* Newell's normal (the sum of the cross products of a fan, twice the area); Qhull's where the corners are too
  * nearly collinear to tell it; d as the farthest vertex. */
 static void fill_faces_and_edges(const builder *b, abut_hull *h) {
-    const vec3 *vertices = hull_vertices(h);
     for (int32_t f = 0; f < h->face_count; f++) {
         int32_t start = b->polygons.face_start[f], end = b->polygons.face_start[f + 1];
         const int32_t *corner = b->polygons.corner;
-        vec3 sum = vec3_zero(), p = vertices[corner[start]];
+        vec3 sum = vec3_zero(), p = hull_vertex(h, corner[start]);
         double longest = 0;
         for (int32_t i = start + 1; i < end; i++) {
-            vec3 e = vec3_sub(vertices[corner[i]], p);
+            vec3 e = vec3_sub(hull_vertex(h, corner[i]), p);
             longest = fmax(longest, vec3_length2(e));
-            if (i + 1 < end) sum = vec3_add(sum, vec3_cross(e, vec3_sub(vertices[corner[i + 1]], p)));
+            if (i + 1 < end) sum = vec3_add(sum, vec3_cross(e, vec3_sub(hull_vertex(h, corner[i + 1]), p)));
         }
         hull_face face = {
             .n = vec3_unit(sum), .d = -INFINITY, .first_corner = start, .corner_count = end - start};
         vec3 other = b->polygons.normal[f];
         bool sliver = vec3_length(sum) < 1e-4 * longest;
         if (sliver && rise(b, h, f, other) < rise(b, h, f, face.n)) face.n = vec3_unit(other);
-        for (int32_t i = start; i < end; i++) face.d = fmax(face.d, vec3_dot(face.n, vertices[corner[i]]));
+        for (int32_t i = start; i < end; i++)
+            face.d = fmax(face.d, vec3_dot(face.n, hull_vertex(h, corner[i])));
         WRITE(hull_face, h, faces)[f] = face;
         h->area += vec3_length(sum) / 2;
         if (h->most_corners < end - start) h->most_corners = end - start;
     }
     memcpy(WRITE(hull_corner, h, corners), b->corners, (size_t)h->corner_count * sizeof *b->corners);
-    for (int32_t e = 0; e < h->edge_count; e++) {
-        hull_edge edge = b->edges[e];
-        edge.along = vec3_unit(vec3_sub(vertices[edge.vertex[1]], vertices[edge.vertex[0]]));
-        WRITE(hull_edge, h, edges)[e] = edge;
-    }
+    memcpy(WRITE(hull_edge, h, edges), b->edges, (size_t)h->edge_count * sizeof *b->edges);
 }
 
 /* Stars: counted, summed, filled; each edge stands in the lists of its two vertices. */

@@ -33,7 +33,7 @@ static void consider(search *s, vec3 world) {
 /* Walks the arc of A's edge, from the normal of one of its faces to the other, over B's regions. */
 static int32_t walk_arc(search *s, const abut_hull *a, const abut_hull *b, int32_t edge, int32_t v) {
     const hull_edge *e = &hull_edges(a)[edge];
-    vec3 along = vec3_sub(hull_vertices(a)[e->vertex[1]], hull_vertices(a)[e->vertex[0]]);
+    vec3 along = vec3_sub(hull_vertex(a, e->vertex[1]), hull_vertex(a, e->vertex[0]));
     vec3 d0 = vec3_neg(mat3_tmul_vec(s->relative, hull_faces(a)[e->face[0]].n));
     vec3 d1 = vec3_neg(mat3_tmul_vec(s->relative, hull_faces(a)[e->face[1]].n));
     v = hull_climb(b, d0, v);
@@ -43,12 +43,12 @@ static int32_t walk_arc(search *s, const abut_hull *a, const abut_hull *b, int32
         int32_t next = -1;
         for (int32_t k = hull_star_start(b)[v]; k < hull_star_start(b)[v + 1]; k++) {
             int32_t w = hull_stars(b)[k].vertex;
-            vec3 step = vec3_sub(hull_vertices(b)[w], hull_vertices(b)[v]);
+            vec3 step = vec3_sub(hull_vertex(b, w), hull_vertex(b, v));
             double g0 = vec3_dot(d0, step), g1 = vec3_dot(d1, step), at = g0 / (g0 - g1);
             if (g1 > 0 && at < first) first = at, next = w;
         }
         if (next < 0) return from;
-        vec3 step = vec3_sub(hull_vertices(b)[next], hull_vertices(b)[v]);
+        vec3 step = vec3_sub(hull_vertex(b, next), hull_vertex(b, v));
         vec3 n = vec3_cross(along, mat3_mul_vec(s->relative, step));
         vec3 middle = vec3_add(hull_faces(a)[e->face[0]].n, hull_faces(a)[e->face[1]].n);
         if (vec3_dot(n, middle) < 0) n = vec3_neg(n);
@@ -75,7 +75,8 @@ static void consider_shape(search *s, const abut_convex *shape, mat3 rotation, v
         for (int32_t f = 0; f < shape->hull->face_count; f++)
             consider(s, vec3_scale(mat3_mul_vec(rotation, hull_faces(shape->hull)[f].n), sign));
         for (int32_t e = 0; e < shape->hull->edge_count; e++) {
-            vec3 n = vec3_cross(mat3_mul_vec(rotation, hull_edges(shape->hull)[e].along), other_axis);
+            vec3 n = vec3_cross(mat3_mul_vec(rotation, hull_along(shape->hull, &hull_edges(shape->hull)[e])),
+                                other_axis);
             if (vec3_length2(n) > 1e-12) consider(s, n), consider(s, vec3_neg(n));
         }
     } else

@@ -117,7 +117,7 @@ static vec3 hull_feature_corner(const abut_hull *h, abut_feature f, int i, int32
         const hull_corner *corner = &hull_corners(h)[hull_faces(h)[f.id].first_corner + i];
         *vertex = corner->vertex, *edge = corner->edge;
     }
-    return hull_vertices(h)[*vertex];
+    return hull_vertex(h, *vertex);
 }
 
 /* Below this slope a rim is level, and its corners stand in fixed directions. */

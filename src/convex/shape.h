@@ -26,7 +26,7 @@ vec3 shape_support_curved(const abut_convex *s, vec3 d);
 static inline vec3 shape_support(const abut_convex *s, vec3 d, int32_t *vertex) {
     if (s->kind == ABUT_CONVEX_HULL) {
         *vertex = hull_support(s->hull, d);
-        return hull_vertices(s->hull)[*vertex];
+        return hull_vertex(s->hull, *vertex);
     }
     *vertex = 0;
     return shape_support_curved(s, d);

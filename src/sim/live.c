@@ -85,6 +85,9 @@ static bool allocate_slots(live *w) {
     w->put_back = arena_alloc(m, n, sizeof *w->put_back);
     w->seeks_again = arena_alloc(m, n, sizeof *w->seeks_again);
     w->stops = arena_alloc(m, n, sizeof *w->stops);
+    w->ended = arena_alloc(m, n, sizeof *w->ended);
+    w->ends = arena_alloc(m, n, sizeof *w->ends);
+    w->first_link = arena_alloc(m, n, sizeof *w->first_link);
     w->rests = arena_alloc(m, n, sizeof *w->rests);
     w->parent = arena_alloc(m, n, sizeof *w->parent);
     w->levels = arena_alloc(m, n, sizeof *w->levels);
@@ -100,9 +103,9 @@ static bool allocate_slots(live *w) {
                 w->kinematic_end && w->wanders && w->movable && w->turns && w->flies && w->sprung &&
                 w->swings && w->calm && w->hinged && w->hung && w->pace && w->tall && w->struck &&
                 w->bounces && w->leaves && w->boxes && w->placed && w->roams && w->renewed && w->seeks &&
-                w->put_back && w->seeks_again && w->stops && w->rests && w->parent && w->levels &&
-                w->in_direct && w->used && w->local_of && w->motor_speeds && w->hinge_force &&
-                w->hinge_side && w->hinge_hold;
+                w->put_back && w->seeks_again && w->stops && w->ended && w->ends && w->first_link &&
+                w->rests && w->parent && w->levels && w->in_direct && w->used && w->local_of &&
+                w->motor_speeds && w->hinge_force && w->hinge_side && w->hinge_hold;
     if (!fine) return false;
     w->velocities = (live_velocity *)(((uintptr_t)w->slot_block + 63) & ~(uintptr_t)63);
     w->moved = w->velocities + n, w->before = w->moved + n;
@@ -189,8 +192,10 @@ void live_free(live *w) {
     free_pairs(c, &w->pairs), free_pairs(c, &w->known);
     array_free(c, &w->meets), array_free(c, &w->extra);
     array_free(c, &w->sorting), array_free(c, &w->buckets), array_free(c, &w->unbounded);
-    array_free(c, &w->old_of), array_free(c, &w->new_of), array_free(c, &w->place_of);
-    array_free(c, &w->seen), array_free(c, &w->free_slots);
+    array_free(c, &w->old_of), array_free(c, &w->new_of), array_free(c, &w->place_of),
+        array_free(c, &w->looks), array_free(c, &w->seen_sorted);
+    array_free(c, &w->seen), array_free(c, &w->searches), array_free(c, &w->searches_sorted);
+    array_free(c, &w->free_slots);
     array_free(c, &w->islands), array_free(c, &w->island_bodies), array_free(c, &w->island_contacts);
     array_free(c, &w->island_hinges), array_free(c, &w->island_springs), array_free(c, &w->color_of),
         array_free(c, &w->listed), array_free(c, &w->lane_of);
@@ -266,7 +271,9 @@ static void load_body(live *w, int slot) {
         const twist *v = b->kinematic ? &w->starts[i].velocity : &m->velocity; /* not the step's mean */
         w->velocities[i + 1] = (live_velocity){live_four(v->linear), live_four(v->angular)};
     }
-    if (w->movable[slot]) live_load_mass(w, slot);
+    if (!w->movable[slot]) return;
+    live_load_mass(w, slot);
+    w->velocities[slot].v[3] = w->masses[slot].inverse;
 }
 
 void live_load_bodies(live *w, const live_stage *s, int first, int end) {
@@ -391,6 +398,7 @@ typedef struct live_known {
     live_pair pair;
     int32_t contacts, pad;
     live_seen seen;
+    live_search search;
 } live_known;
 
 enum { BODY_BYTES = sizeof(live_rest) + sizeof(box) + sizeof(live_placed) };
@@ -414,7 +422,9 @@ void live_snapshot(const live *w, void *block) {
     at = put(at, w->boxes, (size_t)w->bodies * sizeof *w->boxes);
     at = put(at, w->placed, (size_t)w->bodies * sizeof *w->placed);
     for (int64_t i = 0; i < p->list.count; i++) {
-        live_known known = {p->list.data[i], p->contacts.data[i], 0, w->seen.data[p->slots.data[i]]};
+        int slot = p->slots.data[i];
+        live_known known = {p->list.data[i], p->contacts.data[i], 0, w->seen.data[slot],
+                            w->searches.data[slot]};
         at = put(at, &known, sizeof known);
     }
     for (int64_t i = 0; i < w->contacts.count; i++, at += sizeof(live_contact)) {
@@ -471,6 +481,7 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
     if (!array_reserve(w->context, &w->contacts, h.contacts + 1) ||
         !array_reserve(w->context, &w->links, h.contacts + 1) ||
         !array_reserve(w->context, &w->seen, h.seen + 1) ||
+        !array_reserve(w->context, &w->searches, h.seen + 1) ||
         !array_reserve(w->context, &w->known.list, h.seen + 1) ||
         !array_reserve(w->context, &w->known.slots, h.seen + 1) ||
         !array_reserve(w->context, &w->known.contacts, h.seen + 1))
@@ -485,6 +496,7 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
         at = get(at, &known, sizeof known);
         w->known.list.data[i] = known.pair, w->known.slots.data[i] = (int)i;
         w->known.contacts.data[i] = known.contacts, w->seen.data[i] = known.seen;
+        w->searches.data[i] = known.search;
     }
     get(at, w->contacts.data, (size_t)h.contacts * sizeof(live_contact));
     if (!is_sane(w)) {

@@ -2,7 +2,8 @@
  *
  *   live.c           creation, the step as a list of stages, snapshots
  *   live_broad.c     boxes, the tree, and the sorted list of pairs that may touch
- *   live_narrow.c    manifolds of the pairs, impulses carried over by feature ids
+ *   live_narrow.c    which pairs are looked at, and where their contacts belong
+ *   live_collide.c   manifolds of a pair, impulses carried over by feature ids
  *   live_share.c     stages on several workers
  *   live_sway.c      the pace of an island: how often its sub-steps are cut; live_buckle.c: what stands at
  * which live_island.c    bodies that push each other; who sleeps, who wakes, who is solved directly
@@ -55,7 +56,11 @@ enum {
     LIVE_PATIENCE = 4,    /* sub-steps at the edge of the cone: see live_grip.c */
     LIVE_COUPLINGS = MANIFOLD_POINTS * (MANIFOLD_POINTS + 1) / 2
 };
-#define LIVE_MARGIN   0.1        /* of fat boxes, of the smallest body */
+#define LIVE_MARGIN 0.1 /* of fat boxes, of the smallest body */
+/* Faceted bodies that moved by less against each other keep their points, of the smallest body: a tenth of
+ * the reach, so that what was beyond the reach is found in time, and a body at rest that trembles has the
+ * same points in each step. */
+#define LIVE_AGAIN    0.002
 #define LIVE_CREEP    (1.0 / 16) /* of the rest speed, and LIVE_FAST: see live_grip.c */
 #define LIVE_FAST     4
 #define LIVE_SQUEEZED 0.1 /* of the smallest body: overlaps whose loads are not kept */
@@ -99,16 +104,19 @@ typedef struct live_contact {
     live_point points[MANIFOLD_POINTS]; /* those from `count` on mean nothing */
 } live_contact;
 
-/* A pair that may touch: where it was when it was last looked at, and what that showed.  Two groups of 64
- * bytes, of which a pair that hardly moved needs the first. */
+/* A pair that may touch: where it was when it was last looked at, and what that showed.  A pair that hardly
+ * moved needs no more; one that is looked at again, where the search for its normal ended. */
 typedef struct live_seen {
     vec3 position; /* of a's centre from b's, axes of b */
     quat rotation; /* of a against b */
     double apart;  /* without contacts: the gap is at least that */
+} live_seen;
+typedef struct live_search {
     abut_convex_cache cache;
     uint64_t pad;
-} live_seen;
-_Static_assert(sizeof(live_seen) == 128, "two cache lines");
+} live_search;
+_Static_assert(sizeof(live_seen) == 64 && sizeof(live_search) == 64, "a cache line each");
+typedef ARRAY(live_search) live_search_array;
 typedef ARRAY(live_seen) live_seen_array;
 
 typedef struct live_pair {
@@ -121,7 +129,7 @@ typedef ARRAY(live_pair) live_pair_array;
 enum { LIVE_UNSEEN = -1 };
 typedef struct live_pairs {
     live_pair_array list;
-    int_array slots;    /* of each: in w->seen */
+    int_array slots;    /* of each: in w->seen and w->searches */
     int_array contacts; /* how many it has; LIVE_UNSEEN: it was never looked at */
 } live_pairs;
 
@@ -204,8 +212,11 @@ typedef struct live_bouncer {
     double time, speed, fall;
 } live_bouncer;
 
+/* Of a body, a displacement, or a change of either.  The fourth number of v is the inverse of the mass
+ * (w->unit a kilogram; 0: immovable, or asleep) in w->velocities of what batches move, and means nothing
+ * elsewhere; that of w is 0. */
 typedef struct live_velocity {
-    four v, w; /* the fourth numbers are 0 */
+    four v, w;
 } live_velocity;
 
 typedef struct live_mass { /* of w->unit kilograms */
@@ -215,11 +226,11 @@ typedef struct live_mass { /* of w->unit kilograms */
 } live_mass;
 
 /* One contact point of eight manifolds.  Its arm is that of the middle of the manifold and d, the same for
- * both bodies. */
+ * both bodies.  What changes has its own cache line. */
 typedef struct live_lane_point {
     lanes3 e; /* d x n; before it is prepared, d */
-    lanes mass, impulse, lever, steady;
-    lanes now, gap; /* the gap now, and where the step began */
+    lanes mass, lever, steady;
+    lanes impulse, now; /* the gap now */
 } live_lane_point;
 
 /* Contacts whose static coefficient is larger than the other: see live_grip.c. */
@@ -231,31 +242,34 @@ typedef struct live_lane_grip {
     lanes_mask bound, loose;  /* its friction is at a bound; it slides */
 } live_lane_grip;
 
+/* Eight manifolds.  Heaps are larger than caches, and what a visit costs there is how many lines it asks for:
+ * those of all visits come first, then as many points and couplings as there are, then what only relaxing
+ * visits, rolling and grips need. */
 typedef struct live_batch {
     int32_t a[LANES], b[LANES]; /* slots */
     int32_t contact[LANES];     /* -1: the lane is empty */
     int32_t points;
-    int16_t rolls, grips;                /* some lane has rolling resistance; a grip */
-    int32_t changing;                    /* contacts that bear more or less than usual */
-    uint32_t bearing, wavering;          /* bit by lane: it bears something; and wavers, see live_sway.c */
-    uint32_t moves_a, moves_b;           /* bit by lane: the body may be written */
-    uint32_t renewed;                    /* bit by lane: the contact was found anew, see live_refresh.c */
-    double mass_a[LANES], mass_b[LANES]; /* inverse, w->unit a kilogram */
-    lanes3 pushed;                       /* impulses of all sub-steps of the step, world */
-    lanes inverse;                       /* the sum of both */
-    lanes3 n, t1;                        /* and t2 = n x t1 */
-    lanes3 ra, rb;                       /* from the centres of mass to the middle of the manifold */
-    lanes3 na, nb;                       /* ra x n, rb x n */
-    lanes_sym inertia_a, inertia_b;      /* inverse, of w->unit */
-    lanes k11, k12, k22;                 /* inverse of the 2 x 2 mass matrix of friction */
-    lanes friction1, friction2, coefficient;
-    lanes twist, twist_mass, spinning;
+    int16_t rolls, grips;       /* some lane has rolling resistance; a grip */
+    uint32_t moves_a, moves_b;  /* bit by lane: the body may be written */
+    uint32_t renewed;           /* bit by lane: the contact was found anew, see live_refresh.c */
+    int32_t changing;           /* contacts that bear more or less than usual */
+    uint32_t bearing, wavering; /* bit by lane: it bears something; and wavers, see live_sway.c */
+    lanes inverse;              /* the sum of both masses' */
+    lanes twist, friction1, friction2;
+    lanes3 n, t1;                   /* and t2 = n x t1 */
+    lanes3 ra, rb;                  /* from the centres of mass to the middle of the manifold */
+    lanes_sym inertia_a, inertia_b; /* inverse, of w->unit */
+    lanes k11, k12, k22;            /* inverse of the 2 x 2 mass matrix of friction */
+    lanes coefficient, twist_mass, spinning;
+    live_lane_point point[MANIFOLD_POINTS]; /* those from `points` on mean nothing */
+    lanes coupling[LIVE_COUPLINGS];         /* normal velocity of point i by an impulse at j <= i */
+    lanes gap[MANIFOLD_POINTS];             /* where the step began */
+    lanes3 pushed;                          /* impulses of all sub-steps of the step, world */
     lanes3 rolling;
     lanes rolling_mass, rolling_limit;
-    lanes coupling[LIVE_COUPLINGS];         /* normal velocity of point i by an impulse at j <= i */
-    live_lane_point point[MANIFOLD_POINTS]; /* those from `points` on mean nothing */
-    live_lane_grip grip;                    /* where `grips` */
+    live_lane_grip grip; /* where `grips` */
 } live_batch;
+_Static_assert(offsetof(live_batch, n) % 64 == 0 && offsetof(live_batch, point) % 64 == 0, "cache lines");
 
 typedef struct live_island {
     int32_t first_body, body_count;       /* in island_bodies */
@@ -358,6 +372,10 @@ struct live_work {
     /* state */
     live_pairs known;            /* of the last step */
     live_seen_array seen;        /* by slot: the order of slots means nothing */
+    live_search_array searches;  /* the same */
+    live_seen_array seen_sorted; /* room for both when they are put in order, */
+    live_search_array searches_sorted;
+    int64_t slots_astray;        /* so many of which were taken out of it */
     live_contact_array contacts; /* of all pairs, in the order of the pairs */
     live_rest *rests;
     box *boxes; /* by body, with `placed` */
@@ -429,8 +447,11 @@ struct live_work {
     uint8_t *put_back;        /* is no longer where the step took it */
     uint8_t *seeks_again;     /* was put back in this round */
     live_stop *stops;         /* of those */
-    vec3 given_back;          /* momentum that forces would have given in the times that were taken back */
-    int_array around;         /* the bodies near those */
+    uint8_t *ended;           /* has the box about it where it is now, */
+    box *ends;
+    int32_t *first_link; /* whose first body it is, see live_fast.c */
+    vec3 given_back;     /* momentum that forces would have given in the times that were taken back */
+    int_array around;    /* the bodies near those */
     bool tree_ready;
     double strayed; /* how far any body has moved since its box was made */
     motion *starts; /* where the bodies were at the start of the step */
@@ -443,7 +464,8 @@ struct live_work {
     ARRAY(vec3) pushed;      /* by contact: its impulses of all sub-steps of the step, N s */
     int_array old_of;        /* of each pair: the first of its old contacts, */
     int_array new_of;        /* and of its new ones */
-    int_array place_of;      /* of each pair: its first place in `fresh` */
+    int_array place_of;      /* of each pair: its first place in `fresh`, or that it is kept */
+    int_array looks;         /* the pairs that are not */
     live_contact_array fresh;
 
     /* islands */
@@ -555,6 +577,11 @@ bool live_broad(live *w);
 bool live_update_near(live *w);
 bool live_narrow(live *w);
 live_link live_link_of(const live_contact *c);
+/* Contacts of a pair, at most `room`, with the impulses of the old ones; returns how many.  Remembers in
+ * the slot where that was.  Points farther apart than the reach of the pair do not matter in this step. */
+int live_collide_pair(live *w, live_pair p, const live_contact *old, int count, int slot, live_contact *out,
+                      int room);
+double live_reach_of(const live *w, live_pair p);
 bool live_collide_again(live *w, live_contact *c);
 void live_collide_pair_again(live *w, live_contact *c, int count); /* gaps as where the step began */
 void live_place_again(const live *w, live_contact *c); /* gaps and normal where the bodies are now */
@@ -571,7 +598,7 @@ bool live_color(live *w);
 void live_prepare(live *w);
 /* `number`: of the batch, so that what the next ones need is asked for; batch_count: it stands alone. */
 void live_prepare_batch(live *w, live_batch *batch, int64_t number);
-live_lane_point live_no_point(void);
+void live_add_point(live_batch *batch); /* that no lane has yet */
 /* The impulse of a sub-step, the first of the step or a further one, or of all of them; the sum of the
  * inverse masses of both bodies. */
 void live_note_pushed(live *w, live_contact *c, vec3 impulse, double inverse_mass, bool first);

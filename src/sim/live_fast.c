@@ -25,7 +25,6 @@ typedef struct sweeper {
     bool far;   /* so fast that it may have passed through */
     bool again; /* it was put back: where it is now matters, and nothing else */
     cast_sweep sweep;
-    box end;      /* about the body where it is now */
     double first; /* time of the first touch, 0 .. 1 of the step */
     int other;    /* with whom */
 } sweeper;
@@ -45,18 +44,26 @@ static pose pose_at(const live *w, int body, const cast_sweep *sweep, double s) 
     return cast_sweep_pose(sweep, fmin(s, time_of(w, body)));
 }
 
+/* Links are sorted by their bodies: those whose first body is i are w->first_link[i] .. [i + 1] - 1. */
+static void index_links(live *w) {
+    int64_t k = 0;
+    for (int i = 0; i <= w->bodies; i++) {
+        while (k < w->links.count && w->links.data[k].a < i) k++;
+        w->first_link[i] = (int32_t)k;
+    }
+}
+
 /* Whether a pair has contacts in this step. */
 static bool has_contacts(const live *w, int a, int b) {
-    int64_t low = 0, high = w->links.count;
+    int32_t low = w->first_link[a], end = w->first_link[a + 1], high = end;
     while (low < high) {
-        int64_t middle = (low + high) / 2;
-        const live_link *c = &w->links.data[middle];
-        if (c->a < a || (c->a == a && c->b < b))
+        int32_t middle = low + (high - low) / 2;
+        if (w->links.data[middle].b < b)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < w->links.count && w->links.data[low].a == a && w->links.data[low].b == b;
+    return low < end && w->links.data[low].b == b;
 }
 
 /* Whether the balls about two bodies meet where they are now. */
@@ -77,12 +84,17 @@ static double least_gap(const live *w, int a, pose at_a, int b, pose at_b) {
     return least;
 }
 
+/* The box about a body where it is now, made when somebody asks for it. */
+static const box *end_of(live *w, int body) {
+    if (!w->ended[body]) w->ends[body] = collider_bounds(collider_of(w, body), live_pose(w, body));
+    w->ended[body] = true;
+    return &w->ends[body];
+}
+
 /* Whether two bodies overlap where they are now by more than half the reach. */
 static bool overlaps_now(const sweeper *s, int other) {
-    const live *w = s->w;
-    if (w->body[other].bounded &&
-        !box_overlap(s->end, collider_bounds(collider_of(w, other), live_pose(w, other))))
-        return false;
+    live *w = s->w;
+    if (w->body[other].bounded && !box_overlap(*end_of(w, s->body), *end_of(w, other))) return false;
     return least_gap(w, s->body, live_pose(w, s->body), other, live_pose(w, other)) < -0.5 * w->reach;
 }
 
@@ -211,6 +223,7 @@ static void put_at(live *w, int body, double t) {
     give_back(w, body, vec3_sub(center, w->motions[body].center));
     w->motions[body].rotation = p.rotation, w->motions[body].center = center;
     w->stops[body] = (live_stop){way.to, t};
+    w->ended[body] = false;
     w->put_back[body] = true, w->seeks_again[body] = w->shape_of[body] >= 0;
 }
 
@@ -230,8 +243,7 @@ static void put_island_at(live *w, int body, double t) {
 
 /* Both bodies go back to when they touched: one that went on alone might end within the other. */
 static void stop(live *w, int body, bool again, const int *around, int count) {
-    box end = collider_bounds(collider_of(w, body), live_pose(w, body));
-    sweeper s = {w, body, !again && goes_far(w, body), again, sweep_of(w, body), end, 1, -1};
+    sweeper s = {w, body, !again && goes_far(w, body), again, sweep_of(w, body), 1, -1};
     for (int64_t k = 0; k < w->unbounded.count; k++) visit(&s, w->unbounded.data[k]);
     for (int k = 0; k < count; k++) visit(&s, around[k]);
     if (s.other < 0) return;
@@ -331,7 +343,10 @@ bool live_stop_fast(live *w) {
     bool any, sought;
     if (!find_seekers(w, &any)) return false;
     sought = any;
-    if (any) memset(w->put_back, 0, (size_t)w->bodies);
+    if (any) {
+        memset(w->put_back, 0, (size_t)w->bodies), memset(w->ended, 0, (size_t)w->bodies);
+        index_links(w);
+    }
     for (int round = 0; any && round < ROUNDS; round++) {
         if (!list_around(w)) return false;
         const int *first = w->buckets.data;

@@ -5,8 +5,8 @@
  * For a point with the arms ra + d, rb + d (those of the middle of the manifold, and d from there) and the
  * normal n (from B to A) the normal velocity is
  *
- *     u = n . (vA - vB) + na . wA - nb . wB + e . (wA - wB),     na = ra x n,  nb = rb x n,  e = d x n
- *     1 / mass = 1/mA + 1/mB + ja . IA^-1 ja + jb . IB^-1 jb,    ja = na + e,  jb = nb + e
+ *     u = n . (vA + wA x ra - vB - wB x rb) + e . (wA - wB),     e = d x n
+ *     1 / mass = 1/mA + 1/mB + ja . IA^-1 ja + jb . IB^-1 jb,    ja = ra x n + e,  jb = rb x n + e
  *
  * and one visit changes its impulse p >= 0 by
  *
@@ -49,8 +49,9 @@ LANES_INLINE relative gather(const live_batch *c, const live_velocity *all) {
     return (relative){lanes_columns(v), lanes_columns(wa), lanes_columns(wb)};
 }
 
-LANES_INLINE void change(live_velocity *v, double inverse, half_lanes impulse, half_lanes spin) {
-    v->v += four_all(inverse) * __builtin_convertvector(impulse, four);
+/* The fourth numbers of an impulse and of a spin are 0, so that the inverse of the mass stays. */
+LANES_INLINE void change(live_velocity *v, four impulse, half_lanes spin) {
+    v->v += four_all(v->v[3]) * impulse;
     v->w += __builtin_convertvector(spin, four);
 }
 
@@ -60,8 +61,9 @@ LANES_INLINE void scatter(const live_batch *c, live_velocity *all, lanes3 impuls
     half_lanes j[LANES], sa[LANES], sb[LANES];
     lanes_rows(impulse, j), lanes_rows(wa, sa), lanes_rows(wb, sb);
     for (int i = 0; i < LANES; i++) {
-        if (c->moves_a >> i & 1) change(&all[c->a[i]], c->mass_a[i], j[i], sa[i]);
-        if (c->moves_b >> i & 1) change(&all[c->b[i]], -c->mass_b[i], j[i], sb[i]);
+        four p = __builtin_convertvector(j[i], four);
+        if (c->moves_a >> i & 1) change(&all[c->a[i]], p, sa[i]);
+        if (c->moves_b >> i & 1) change(&all[c->b[i]], -p, sb[i]);
     }
 }
 
@@ -102,7 +104,7 @@ LANES_INLINE void prepare_point(live_batch *c, const view *v, int i, int side) {
         four_pack(&c->coupling[coupled(i, j)], side, own);
     }
     four_pack(&k->mass, side, inverted(own));
-    k->now = k->gap;
+    k->now = c->gap[i];
 }
 
 LANES_INLINE four mobility(const view *c, four3 a, four3 b, four direct) {
@@ -125,7 +127,6 @@ LANES_INLINE void prepare_side(live_batch *c, int side) {
     four zero = four_all(0), one = four_all(1);
     view v = open_side(c, side);
     four3 t1 = four_open3(&c->t1, side), t2 = four_cross(v.n, t1);
-    four_pack3(&c->na, side, v.na), four_pack3(&c->nb, side, v.nb);
     for (int i = 0; i < c->points; i++) prepare_point(c, &v, i, side);
     four a = mobility(&v, t1, t1, one), b = mobility(&v, t1, t2, zero), d = mobility(&v, t2, t2, one);
     four inverse = inverted(a * d - b * b);
@@ -156,16 +157,17 @@ LANES_INLINE done drag(const live_batch *c, lanes3 f, lanes3 t) {
 
 /* And impulses along the normal, of the sum p, with the moment m about the middle of the manifold. */
 LANES_INLINE done push(const live_batch *c, lanes p, lanes3 m, const done *before) {
-    lanes3 ta = lanes_axpy3(m, p, c->na), tb = lanes_axpy3(m, p, c->nb);
-    return (done){lanes_axpy3(before->impulse, p, c->n),
-                  lanes_add3(before->wa, lanes_mul_sym(&c->inertia_a, ta)),
+    lanes3 f = lanes_scale3(c->n, p);
+    lanes3 ta = lanes_add3(m, lanes_cross(c->ra, f)), tb = lanes_add3(m, lanes_cross(c->rb, f));
+    return (done){lanes_add3(before->impulse, f), lanes_add3(before->wa, lanes_mul_sym(&c->inertia_a, ta)),
                   lanes_sub3(before->wb, lanes_mul_sym(&c->inertia_b, tb))};
 }
 
-/* How fast, or how far, the middle of the manifold opens. */
-LANES_INLINE lanes opening(const live_batch *c, const relative *q) {
-    return lanes_dot(c->n, q->v) + (lanes_dot(c->na, q->wa) - lanes_dot(c->nb, q->wb));
+/* How fast a manifold slides and opens at its middle, or how far. */
+LANES_INLINE lanes3 slip_of(const live_batch *c, const relative *q) {
+    return lanes_add3(q->v, lanes_sub3(lanes_cross(q->wa, c->ra), lanes_cross(q->wb, c->rb)));
 }
+LANES_INLINE lanes opening(const live_batch *c, const relative *q) { return lanes_dot(c->n, slip_of(c, q)); }
 
 /* The gaps where the bodies are after the displacements `moved`; they stay until bodies move again. */
 LANES_INLINE void move_gaps(live_batch *c, int count, const relative *moved) {
@@ -173,7 +175,7 @@ LANES_INLINE void move_gaps(live_batch *c, int count, const relative *moved) {
     lanes3 turn = lanes_sub3(moved->wa, moved->wb);
     for (int i = 0; i < count; i++) {
         live_lane_point *k = &c->point[i];
-        k->now = k->gap + (shift + lanes_dot(k->e, turn));
+        k->now = c->gap[i] + (shift + lanes_dot(k->e, turn));
     }
 }
 
@@ -232,11 +234,6 @@ LANES_INLINE lanes shrink(lanes square, lanes limit) {
     lanes_mask over = square > limit * limit;
     lanes one = lanes_all(1);
     return lanes_pick(over, limit / lanes_sqrt(lanes_pick(over, square, one)), one);
-}
-
-/* How fast a manifold slides at its middle. */
-LANES_INLINE lanes3 slip_of(const live_batch *c, const relative *q) {
-    return lanes_add3(q->v, lanes_sub3(lanes_cross(q->wa, c->ra), lanes_cross(q->wb, c->rb)));
 }
 
 LANES_INLINE lanes spin_of(const live_batch *c, const relative *q) {
@@ -348,11 +345,15 @@ static void grip(live_batch *c, const live_velocity *all, double rest) {
 /* ---- all of a batch */
 
 /* Batches lie one after the other, but each reaches over a page, where the processor's own prefetching ends:
- * in heaps larger than the caches every visit would wait for its first lines. */
-enum { BATCHES_AHEAD = 3, USED = offsetof(live_batch, point) + 2 * sizeof(live_lane_point) };
-PREFETCHES prefetch_batch(const live_batch *c) {
+ * in heaps larger than the caches every visit would wait for its first lines.  Those ahead have about as many
+ * points as this one. */
+enum { BATCHES_AHEAD = 3, COUPLINGS = offsetof(live_batch, coupling), GAPS = offsetof(live_batch, gap) };
+PREFETCHES prefetch_batch(const live_batch *c, bool relax) {
     const char *far = (const char *)(c + BATCHES_AHEAD);
-    for (size_t i = 0; i < USED; i += CACHE_LINE) __builtin_prefetch(far + i, 0, 1);
+    size_t points = (size_t)c->points;
+    prefetch_lines(far, offsetof(live_batch, point) + points * sizeof *c->point);
+    prefetch_lines(far + COUPLINGS, points * (points + 1) / 2 * sizeof *c->coupling);
+    if (relax) prefetch_lines(far + GAPS, offsetof(live_batch, rolling) - GAPS);
 }
 
 /* Bodies of a batch lie anywhere: those of the next batch are asked for. */
@@ -363,7 +364,7 @@ PREFETCHES prefetch_bodies(const live_batch *c, const live_velocity *all) {
 static void warm(const live_batch *batches, int count, live_velocity *all) {
     for (int k = 0; k < count; k++) {
         const live_batch *c = &batches[k];
-        prefetch_batch(c);
+        prefetch_batch(c, false);
         if (k + 2 < count) prefetch_bodies(c + 2, all);
         lanes sum = lanes_all(0);
         lanes3 moment = {sum, sum, sum}, t2 = lanes_cross(c->n, c->t1), t = lanes_scale3(c->n, c->twist);
@@ -428,7 +429,7 @@ LANES_INLINE void visit_batches(live_batch *batches, int count, live_velocity *a
                                 bool some) {
     for (int k = 0; k < count; k++) {
         live_batch *c = &batches[k];
-        prefetch_batch(c);
+        prefetch_batch(c, relax);
         if (k + 2 < count) prefetch_bodies(c + 2, all);
         if (k + 2 < count && relax) prefetch_bodies(c + 2, displaced);
         if (some && c->grips)

@@ -6,17 +6,38 @@
 
 /* The contacts of a colour lie far apart, and their bodies anywhere: those of batches ahead are asked for in
  * time, lane by lane, because a processor waits for some twenty lines at once and no more. */
-enum { BODIES_AHEAD = 1, CONTACTS_AHEAD = 2, LINKS_AHEAD = 3, LINK_BLOCK = 1024 };
+enum { BODIES_AHEAD = 1, CONTACTS_AHEAD = 2, LINKS_AHEAD = 3, BATCHES_AHEAD = 5, LINK_BLOCK = 1024 };
 
 /* The contact in a lane of a batch; -1: none. */
 static inline int32_t contact_in(const live *w, int64_t batch, int lane) {
     return batch < w->batch_count ? w->batches[batch].contact[lane] : -1;
 }
 
+/* Who is in a batch farther ahead. */
+PREFETCHES prefetch_batch(const live *w, int64_t number, int lane) {
+    if (lane == 0 && number + BATCHES_AHEAD < w->batch_count)
+        __builtin_prefetch(w->batches[number + BATCHES_AHEAD].contact);
+}
+
 /* A lane's share of the next batch, whose first lines are on another page than the last ones of this. */
 PREFETCHES prefetch_share(const live_batch *batch, int lane) {
-    enum { SHARE = (offsetof(live_batch, point) + 2 * sizeof(live_lane_point)) / LANES };
-    prefetch_lines((const char *)(batch + 1) + lane * SHARE, SHARE);
+    enum {
+        TAIL = offsetof(live_batch, coupling),
+        SHARE = offsetof(live_batch, point[2]) / LANES,
+        REST = (offsetof(live_batch, grip) - TAIL) / LANES
+    };
+    const char *next = (const char *)(batch + 1);
+    prefetch_lines(next + lane * SHARE, SHARE), prefetch_lines(next + TAIL + lane * REST, REST);
+}
+
+/* What the impulses of the next one are read from. */
+PREFETCHES prefetch_impulses(const live_batch *batch, int lane) {
+    const live_batch *next = batch + 1;
+    if (lane == 0) prefetch_lines(next, offsetof(live_batch, ra));
+    if (lane == 1)
+        prefetch_lines(&next->pushed, offsetof(live_batch, rolling_mass) - offsetof(live_batch, pushed));
+    if (lane == 2) __builtin_prefetch(&next->coefficient);
+    if (lane >= HALF && lane - HALF < batch->points) __builtin_prefetch(&next->point[lane - HALF].impulse);
 }
 
 /* As far as most contacts reach: two points. */
@@ -32,7 +53,9 @@ PREFETCHES prefetch_link(const live *w, int64_t batch, int lane) {
 
 PREFETCHES prefetch_pushed(const live *w, int64_t batch, int lane) {
     int32_t c = contact_in(w, batch, lane);
-    if (c >= 0) __builtin_prefetch(&w->pushed.data[c]);
+    if (c < 0) return;
+    const vec3 *p = &w->pushed.data[c]; /* of three, one reaches into the next line */
+    __builtin_prefetch(&p->x), __builtin_prefetch(&p->z);
 }
 
 PREFETCHES prefetch_bodies(const live *w, int64_t batch, int lane) {
@@ -110,7 +133,7 @@ static void fill_points(const live *w, live_batch *batch, int lane, live_contact
         const live_point *p = &c->points[i];
         live_lane_point *k = &batch->point[i];
         set3(&k->e, lane, vec3_sub(at[i], middle));
-        set(&k->gap, lane, p->gap);
+        set(&batch->gap[i], lane, p->gap);
         set(&k->impulse, lane, c->loads[i].normal / unit);
         set(&k->steady, lane, stretch_of(c->loads[i].normal, c->loads[i].steady, pace) / unit);
     }
@@ -126,7 +149,6 @@ static void fill_lane(live *w, live_batch *batch, int lane, live_contact *c) {
     if (again) c->normal = quat_rotate(w->motions[c->b].rotation, c->normal_b);
     batch->a[lane] = c->a + 1, batch->b[lane] = c->b + 1;
     const live_mass *a = &w->masses[c->a + 1], *b = &w->masses[c->b + 1];
-    batch->mass_a[lane] = a->inverse, batch->mass_b[lane] = b->inverse;
     batch->moves_a |= (uint32_t)w->movable[c->a + 1] << lane;
     batch->moves_b |= (uint32_t)w->movable[c->b + 1] << lane;
     set(&batch->inverse, lane, a->inverse + b->inverse);
@@ -145,9 +167,12 @@ static void fill_lane(live *w, live_batch *batch, int lane, live_contact *c) {
     set(&batch->spinning, lane, m->friction.spinning), set(&batch->rolling_limit, lane, m->friction.rolling);
 }
 
-/* A point that a lane does not have: it is never reached. */
-live_lane_point live_no_point(void) {
-    return (live_lane_point){.gap = lanes_all(1e30F), .now = lanes_all(1e30F)};
+/* A point that a lane does not have is never reached, and nothing reaches it. */
+void live_add_point(live_batch *batch) {
+    int i = batch->points++;
+    batch->gap[i] = lanes_all(1e30F);
+    batch->point[i] = (live_lane_point){.now = batch->gap[i]};
+    memset(&batch->coupling[i * (i + 1) / 2], 0, (size_t)(i + 1) * sizeof *batch->coupling);
 }
 
 /* A batch without contacts yet: zero as far as it is used. */
@@ -160,15 +185,16 @@ static void clear_batch(const live *w, live_batch *batch) {
         if (count > points) points = count;
     }
     memset(batch, 0, offsetof(live_batch, point));
+    memset(&batch->pushed, 0, offsetof(live_batch, grip) - offsetof(live_batch, pushed));
     memcpy(batch->contact, contact, sizeof contact);
-    for (int i = 0; i < points; i++) batch->point[i] = live_no_point();
-    batch->points = points;
+    while (batch->points < points) live_add_point(batch);
 }
 
 void live_prepare_batch(live *w, live_batch *batch, int64_t number) {
     clear_batch(w, batch);
     for (int k = 0; k < LANES; k++) {
-        prefetch_link(w, number + LINKS_AHEAD, k), prefetch_contact(w, number + CONTACTS_AHEAD, k);
+        prefetch_batch(w, number, k), prefetch_link(w, number + LINKS_AHEAD, k);
+        prefetch_contact(w, number + CONTACTS_AHEAD, k);
         prefetch_bodies(w, number + BODIES_AHEAD, k), prefetch_share(batch, k);
         if (batch->contact[k] < 0) continue;
         fill_lane(w, batch, k, &w->contacts.data[batch->contact[k]]);
@@ -314,8 +340,8 @@ static void store_batches(live *w, const live_stage *s, int first, int end) {
     for (int i = first; i < end; i++) {
         const live_batch *batch = &w->batches[i];
         for (int k = 0; k < LANES; k++) {
-            prefetch_contact(w, i + CONTACTS_AHEAD, k), prefetch_pushed(w, i + CONTACTS_AHEAD, k);
-            prefetch_share(batch, k);
+            prefetch_batch(w, i, k), prefetch_pushed(w, i + CONTACTS_AHEAD, k);
+            prefetch_contact(w, i + CONTACTS_AHEAD, k), prefetch_impulses(batch, k);
             if (batch->contact[k] >= 0) store_lane(w, batch, k, &w->contacts.data[batch->contact[k]]);
         }
     }

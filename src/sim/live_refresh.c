@@ -57,23 +57,27 @@ void live_take_back(const live *w, live_contact *c) {
     for (int i = 0; i < c->count; i++) c->points[i].gap -= live_moved_gap(w, c, &c->points[i]);
 }
 
-/* One lane of a batch becomes that of another, prepared one; points that the others do not have are never
- * reached by them. */
-static void copy_lane(live_batch *to, const live_batch *from, int lane) {
-    enum { VECTORS = (offsetof(live_batch, point) - offsetof(live_batch, inverse)) / sizeof(lanes) };
-    lanes *x = &to->inverse;
-    const lanes *y = &from->inverse;
-    for (int i = 0; i < VECTORS; i++) x[i][lane] = y[i][lane];
-    for (; to->points < from->points; to->points++) to->point[to->points] = live_no_point();
-    for (int i = 0; i < to->points; i++) {
-        live_lane_point none = live_no_point();
-        const live_lane_point *source = i < from->points ? &from->point[i] : &none;
-        for (size_t k = 0; k < sizeof none / sizeof(lanes); k++)
-            ((lanes *)&to->point[i])[k][lane] = ((const lanes *)source)[k][lane];
-    }
+/* A lane of lane groups that lie one after the other. */
+static void copy_lanes(void *to, const void *from, size_t bytes, int lane) {
+    for (size_t i = 0; i < bytes / sizeof(lanes); i++)
+        ((lanes *)to)[i][lane] = ((const lanes *)from)[i][lane];
+}
+
+/* One lane of a batch becomes that of another, prepared one; points that only one of them has are added to
+ * the other first, where they are never reached. */
+static void copy_lane(live_batch *to, live_batch *from, int lane) {
+    while (to->points < from->points) live_add_point(to);
+    while (from->points < to->points) live_add_point(from);
+    size_t points = (size_t)to->points;
+    copy_lanes(&to->inverse, &from->inverse, offsetof(live_batch, point) - offsetof(live_batch, inverse),
+               lane);
+    copy_lanes(to->point, from->point, points * sizeof *to->point, lane);
+    copy_lanes(to->coupling, from->coupling, points * (points + 1) / 2 * sizeof *to->coupling, lane);
+    copy_lanes(to->gap, from->gap, points * sizeof *to->gap, lane);
+    copy_lanes(&to->rolling, &from->rolling, offsetof(live_batch, grip) - offsetof(live_batch, rolling),
+               lane);
     to->rolls |= from->rolls;
-    for (size_t k = 0; from->grips && k < sizeof from->grip / sizeof(lanes); k++)
-        ((lanes *)&to->grip)[k][lane] = ((const lanes *)&from->grip)[k][lane];
+    if (from->grips) copy_lanes(&to->grip, &from->grip, sizeof from->grip, lane);
 }
 
 /* What the impulses of a batch do to the bodies of each lane: A of lane k at 2 k, B at 2 k + 1. */
@@ -81,6 +85,10 @@ static void warmth_of(const live *w, const live_batch *batch, live_velocity out[
     live_batch alone = *batch;
     for (int k = 0; k < LANES; k++) alone.a[k] = 2 * k, alone.b[k] = 2 * k + 1;
     memset(out, 0, 2 * LANES * sizeof *out);
+    for (int k = 0; k < LANES; k++) {
+        out[2 * k].v[3] = w->velocities[batch->a[k]].v[3];
+        out[2 * k + 1].v[3] = w->velocities[batch->b[k]].v[3];
+    }
     w->kernels.warm(&alone, 1, out);
 }
 

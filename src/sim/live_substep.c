@@ -67,7 +67,8 @@ void live_kick(live *w, int slot, double t) {
         spatial momentum = body_momentum(&b->inertia, rotation, (spatial){vec3_zero(), angular});
         angular = body_apply(&slowed, rotation, momentum).angular;
     }
-    v->v = live_four(linear), v->w = live_four(angular);
+    double inverse = v->v[3];
+    v->v = live_four(linear), v->w = live_four(angular), v->v[3] = inverse;
 }
 
 /* Forces, and what the contacts are going to do again.  A body that nothing touches or pulls by a spring is

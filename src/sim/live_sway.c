@@ -13,7 +13,7 @@
  * would make it sway again. */
 #include "sim/live.h"
 
-enum { LOW_LAYERS = 13, TALL_LAYERS = 26, FASTEST = 2, ROUNDS = 64 };
+enum { LOW_LAYERS = 13, TALL_LAYERS = 26, FASTEST = 2, ROUNDS = 64, AHEAD = 4 };
 #define FEW          0.02 /* of the contacts that bear something, or of the bodies: less is not the structure */
 #define HOLD_SECONDS 1.0
 #define HEAP         0.8  /* of normals that all are alike, 1; 0.7 of hulls in a bin */
@@ -65,11 +65,19 @@ static void add_load(const live_batch *b, int lane, vec3 up, live_island *s) {
  */
 static bool is_heap(const live_island *s) { return vec3_length(s->leaning) < HEAP * s->load; }
 
+/* What add_load asks of a batch with as many points as this one. */
+PREFETCHES prefetch_loads(const live_batch *b, int points) {
+    prefetch_lines(b, offsetof(live_batch, inverse));
+    prefetch_lines(&b->n, sizeof b->n);
+    for (int i = 0; i < points; i++) __builtin_prefetch(&b->point[i].impulse);
+}
+
 /* Contacts of islands that bear another load than usual: bodies meet, or a run begins. */
 static void count_wavering(live *w) {
     vec3 up = vec3_neg(w->model->world.gravity);
     for (int64_t i = 0; i < w->batch_count; i++) {
         const live_batch *b = &w->batches[i];
+        if (i + AHEAD < w->batch_count) prefetch_loads(b + AHEAD, b->points);
         for (int k = 0; k < LANES && b->bearing; k++) {
             if (!(b->bearing >> k & 1)) continue;
             int slot = b->moves_a >> k & 1 ? b->a[k] : b->b[k];

@@ -8,7 +8,7 @@ void brute_place(brute_hull *b, const abut_hull *hull, pose at) {
     b->vertex = realloc(b->vertex, (size_t)hull->vertex_count * sizeof *b->vertex);
     b->normal = realloc(b->normal, (size_t)hull->face_count * sizeof *b->normal);
     mat3 r = quat_matrix(at.rotation);
-    for (int i = 0; i < hull->vertex_count; i++) b->vertex[i] = mat3_mul_vec(r, hull_vertices(hull)[i]);
+    for (int i = 0; i < hull->vertex_count; i++) b->vertex[i] = mat3_mul_vec(r, hull_vertex(hull, i));
     for (int i = 0; i < hull->face_count; i++) b->normal[i] = mat3_mul_vec(r, hull_faces(hull)[i].n);
     b->center = vec3_add(at.position, mat3_mul_vec(r, hull->center));
 }

@@ -76,10 +76,10 @@ static vec3 *sphere_points(uint64_t *seed, int count) {
  * of faces and edges, where several are equally far. */
 static void check_support(const abut_hull *h, vec3 d, int32_t start) {
     double farthest = -INFINITY;
-    for (int i = 0; i < h->vertex_count; i++) farthest = fmax(farthest, vec3_dot(d, hull_vertices(h)[i]));
+    for (int i = 0; i < h->vertex_count; i++) farthest = fmax(farthest, vec3_dot(d, hull_vertex(h, i)));
     double slack = 4e-16 * h->radius * vec3_length(d);
-    assert_true(vec3_dot(d, hull_vertices(h)[hull_support(h, d)]) >= farthest - slack);
-    assert_true(vec3_dot(d, hull_vertices(h)[hull_climb(h, d, start)]) >= farthest - slack);
+    assert_true(vec3_dot(d, hull_vertex(h, hull_support(h, d))) >= farthest - slack);
+    assert_true(vec3_dot(d, hull_vertex(h, hull_climb(h, d, start))) >= farthest - slack);
 }
 
 static void test_support(void **state) {
@@ -95,7 +95,7 @@ static void test_support(void **state) {
                           support_int(&seed, 0, h->vertex_count - 1));
         for (int i = 0; i < h->face_count && i < 1000; i++) check_support(h, hull_faces(h)[i].n, 0);
         for (int i = 0; i < h->vertex_count && i < 1000; i++)
-            check_support(h, hull_vertices(h)[i], h->vertex_count - 1);
+            check_support(h, hull_vertex(h, i), h->vertex_count - 1);
         abut_hull_free(NULL, h);
         free(points);
     }
@@ -106,10 +106,10 @@ static void test_support(void **state) {
 static int search_length(const abut_hull *h, vec3 d) {
     int32_t v = 0, looked = h->top_count;
     for (int32_t i = 0; i < h->top_count; i++)
-        if (vec3_dot(d, hull_vertices(h)[i]) > vec3_dot(d, hull_vertices(h)[v])) v = i;
+        if (vec3_dot(d, hull_vertex(h, i)) > vec3_dot(d, hull_vertex(h, v))) v = i;
     for (int32_t k = hull_descent_start(h)[v]; k < hull_descent_start(h)[v + 1]; k++, looked++) {
         int32_t w = hull_descents(h)[k];
-        if (vec3_dot(d, hull_vertices(h)[w]) > vec3_dot(d, hull_vertices(h)[v]))
+        if (vec3_dot(d, hull_vertex(h, w)) > vec3_dot(d, hull_vertex(h, v)))
             v = w, k = hull_descent_start(h)[w] - 1;
     }
     return looked;

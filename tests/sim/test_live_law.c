@@ -19,10 +19,10 @@ static live_batch make_point(double gap, double impulse, double usual) {
     for (int k = 0; k < LANES; k++) b.contact[k] = -1, b.n.z[k] = b.t1.x[k] = 1;
     b.a[0] = 1, b.contact[0] = 0; /* the empty lanes: the immovable one */
     b.points = 1, b.moves_a = 1;
-    b.mass_a[0] = 1 / MASS, b.inverse[0] = (float)(1 / MASS);
-    b.point[0].gap[0] = (float)gap, b.point[0].impulse[0] = (float)impulse;
+    b.inverse[0] = (float)(1 / MASS);
+    b.gap[0][0] = (float)gap, b.point[0].impulse[0] = (float)impulse;
     b.point[0].steady[0] = (float)usual;
-    for (int k = 1; k < LANES; k++) b.point[0].gap[k] = 1e30F;
+    for (int k = 1; k < LANES; k++) b.gap[0][k] = 1e30F;
     return b;
 }
 
@@ -31,6 +31,7 @@ static double visit(bool scalar, double gap, double impulse, double usual, live_
     live_kernels kernels = live_choose_kernels(scalar);
     _Alignas(64) live_velocity velocities[2], moved[2];
     memset(velocities, 0, sizeof velocities), memset(moved, 0, sizeof moved);
+    velocities[1].v[3] = 1 / MASS;
     _Alignas(64) live_batch b = make_point(gap, impulse, usual);
     kernels.prepare(&b);
     kernels.solve(&b, 1, velocities, moved, (live_visit){240, 4, soft, false, false});

@@ -371,8 +371,10 @@ static void test_events_of_both_clocks(void **state) {
 
 /* ---- heaps */
 
-/* A heap of boxes and balls that was thrown together: it comes to rest, and nothing chatters there. */
-static uint64_t pile_up(bool scalar, int threads, int restored_after, int count) {
+/* A heap of boxes and balls that is thrown together; `more`: of their speed along x, which makes another
+ * heap.
+ */
+static uint64_t pile_up(bool scalar, int threads, int restored_after, int count, double more) {
     trial t;
     begin_with(&t, 0.7, 0.4);
     t.world.material.friction.rolling = t.world.material.friction.spinning = 0.02;
@@ -385,7 +387,7 @@ static uint64_t pile_up(bool scalar, int threads, int restored_after, int count)
     for (int i = 0; i < 60; i++) {
         abut_shape shape = i % 4 ? abut_shape_solid(t.box) : abut_shape_sphere(0.5);
         abut_body_def *b = add(&t, shape, i % 4 * 1.15, i / 4 % 5 * 1.15, 0.6 + i / 20 * 1.2);
-        b->velocity = vec3_make(0.1 * (i % 7) - 0.3, 0.1 * (i % 5) - 0.2, 0);
+        b->velocity = vec3_make(0.1 * (i % 7) - 0.3 + more, 0.1 * (i % 5) - 0.2, 0);
         b->spin = vec3_make(0.2 * (i % 3), 0.3 * (i % 4), 1 - 0.1 * (i % 20));
     }
     start(&t);
@@ -401,10 +403,9 @@ static uint64_t pile_up(bool scalar, int threads, int restored_after, int count)
     }
     steps(&t, count - restored_after);
     if (count > 300) {
-        int64_t slips = t.events[ABUT_EVENT_SLIP], sticks = t.events[ABUT_EVENT_STICK];
+        int64_t slips = t.events[ABUT_EVENT_SLIP];
         steps(&t, 120);
         assert_int_equal(t.events[ABUT_EVENT_SLIP], slips);
-        assert_int_equal(t.events[ABUT_EVENT_STICK], sticks);
         assert_true(abut_sim_energy(t.run).kinetic < 1e-3);
         assert_true(abut_sim_audit(t.run).promises_kept);
     }
@@ -413,18 +414,19 @@ static uint64_t pile_up(bool scalar, int threads, int restored_after, int count)
     return hash;
 }
 
+/* It comes to rest, and nothing chatters there: what still creeps may stick, but nothing slips any more. */
 static void test_heap_comes_to_rest(void **state) {
     (void)state;
-    pile_up(false, 1, 0, 480);
+    for (int k = 0; k < 4; k++) pile_up(false, 1, 0, 480, 1e-4 * k);
 }
 
 static void test_same_bits(void **state) {
     (void)state;
-    uint64_t hash = pile_up(false, 1, 0, 90);
-    assert_int_equal(pile_up(true, 1, 0, 90), hash);
-    assert_int_equal(pile_up(false, 2, 0, 90), hash);
-    assert_int_equal(pile_up(false, 1, 21, 90), hash);
-    assert_int_equal(pile_up(true, 2, 50, 90), hash);
+    uint64_t hash = pile_up(false, 1, 0, 90, 0);
+    assert_int_equal(pile_up(true, 1, 0, 90, 0), hash);
+    assert_int_equal(pile_up(false, 2, 0, 90, 0), hash);
+    assert_int_equal(pile_up(false, 1, 21, 90, 0), hash);
+    assert_int_equal(pile_up(true, 2, 50, 90, 0), hash);
 }
 
 int main(void) {
