@@ -78,14 +78,27 @@ static boundary_ball make_ball(const abut_solid *s, int32_t face) {
     return ball;
 }
 
+/* Against the normals of the faces at the vertex: of a convex corner that leads into the solid. */
+static vec3 inward_of(const abut_solid *s, int32_t vertex) {
+    vec3 sum = vec3_zero();
+    int32_t first = solid_vertices(s)[vertex].coedge, c = first;
+    do {
+        sum = vec3_sub(sum, solid_faces(s)[solid_coedges(s)[c].face].plane.n);
+        c = solid_twin(s, solid_coedges(s)[c].prev);
+    } while (c != first);
+    return vec3_length2(sum) > 1e-6 ? vec3_unit(sum) : vec3_zero();
+}
+
 static bool make_wedges(const abut_context *context, boundary *b) {
     const abut_solid *s = b->solid;
+    b->inward = mem_calloc(context, (size_t)s->vertex_count, sizeof *b->inward);
+    for (int32_t v = 0; b->inward && v < s->vertex_count; v++) b->inward[v] = inward_of(s, v);
     b->wedges = mem_calloc(context, (size_t)s->edge_count, sizeof *b->wedges);
     for (int32_t e = 0; b->wedges && e < s->edge_count; e++)
         if (solid_edges(s)[e].convexity > 0) b->wedges[e] = make_wedge(s, &solid_edges(s)[e]);
     b->balls = mem_calloc(context, (size_t)s->face_count, sizeof *b->balls);
     for (int32_t f = 0; b->balls && f < s->face_count; f++) b->balls[f] = make_ball(s, f);
-    return b->wedges && b->balls;
+    return b->inward && b->wedges && b->balls;
 }
 
 abut_status boundary_create(const abut_context *context, const abut_solid *solid, boundary *out,
@@ -111,6 +124,7 @@ void boundary_free(const abut_context *context, boundary *b) {
     if (b->solid) {
         mem_free(context, b->wedges, (size_t)b->solid->edge_count, sizeof *b->wedges);
         mem_free(context, b->balls, (size_t)b->solid->face_count, sizeof *b->balls);
+        mem_free(context, b->inward, (size_t)b->solid->vertex_count, sizeof *b->inward);
     }
     abut_index_free(context, b->index);
     *b = (boundary){0};

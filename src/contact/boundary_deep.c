@@ -50,7 +50,8 @@ static void edge_there(const crossings *c, int32_t edge, vec3 *p, vec3 *end) {
     *p = across(c, w->p), *end = across(c, vec3_add(w->p, w->e));
 }
 
-/* Whether the edge passes through the face, by more than rounding on both sides. */
+/* Whether the edge passes through the face, by more than rounding on both sides and from its rim: two that
+ * lie on each other have edges that run along the rims of faces. */
 static bool add_crossing(crossings *c, int32_t edge, int32_t face) {
     const abut_solid *s = face_side(c)->b->solid;
     plane p = solid_faces(s)[face].plane;
@@ -59,7 +60,9 @@ static bool add_crossing(crossings *c, int32_t edge, int32_t face) {
     edge_there(c, edge, &x, &y);
     double from = plane_distance(p, x), to = plane_distance(p, y), t = from / (from - to);
     if (!((from > slack && to < -slack) || (from < -slack && to > slack))) return true;
-    if (!index_face_contains(s, face, vec3_lerp(x, y, t))) return true;
+    vec3 at = vec3_lerp(x, y, t);
+    int32_t rim;
+    if (!index_face_contains(s, face, at) || boundary_from_rim(s, face, at, &rim) <= slack) return true;
     c->all[c->count++] = (crossing){edge, face, t, from > 0};
     return c->count < CROSSINGS; /* so many will do */
 }

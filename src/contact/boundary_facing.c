@@ -1,6 +1,20 @@
 /* Features of two boundaries that face each other (boundary.h). */
 #include "contact/boundary_search.h"
 
+/* As deep, but for what faces may lean. */
+static const double MUCH = 0.99;
+
+/* Whether a place of one solid is inside another one.  Solids that were put side by side share planes: what
+ * lies on a border of the other is in it where the material behind it is, which lies along `inward`. */
+static bool is_inside(const boundary_search *q, const boundary *b, vec3 x, vec3 inward) {
+    return boundary_holds(b, x) || boundary_holds(b, vec3_axpy(x, 4 * q->slack, inward));
+}
+
+/* Of directions, from the frame of the vertex, or of an edge of A, to that of the other. */
+static vec3 direction_across(const boundary_search *q, vec3 d, bool from_b) {
+    return from_b ? mat3_tmul_vec(q->turn, d) : mat3_mul_vec(q->turn, d);
+}
+
 /* ---- a vertex and a face */
 
 bool boundary_leads_away(const abut_solid *s, int32_t vertex, vec3 n, double angle) {
@@ -14,21 +28,26 @@ bool boundary_leads_away(const abut_solid *s, int32_t vertex, vec3 n, double ang
     return true;
 }
 
-double boundary_stands_beyond(const abut_solid *s, int32_t face, vec3 x, double reach, double slack) {
-    if (index_face_contains(s, face, x)) return 0;
+double boundary_from_rim(const abut_solid *s, int32_t face, vec3 x, int32_t *edge) {
     const solid_face *f = &solid_faces(s)[face];
     vec3 foot = vec3_axpy(x, -plane_distance(f->plane, x), f->plane.n);
     double nearest = INFINITY, t;
-    int32_t edge = -1;
     for (int32_t l = 0; l < f->loops; l++) {
         const solid_loop *loop = &solid_loops(s)[f->first_loop + l];
         for (int32_t k = 0, c = loop->coedge; k < loop->count; k++, c = solid_coedges(s)[c].next) {
             double d2 = index_edge_distance2(s, solid_coedges(s)[c].edge, foot, &t);
-            if (d2 < nearest) nearest = d2, edge = solid_coedges(s)[c].edge;
+            if (d2 < nearest) nearest = d2, *edge = solid_coedges(s)[c].edge;
         }
     }
-    if (nearest <= slack * slack) return 0;
-    return nearest <= reach * reach && solid_edges(s)[edge].convexity < 0 ? sqrt(nearest) : -1;
+    return sqrt(nearest);
+}
+
+double boundary_stands_beyond(const abut_solid *s, int32_t face, vec3 x, double reach, double slack) {
+    if (index_face_contains(s, face, x)) return 0;
+    int32_t edge = -1;
+    double nearest = boundary_from_rim(s, face, x, &edge);
+    if (nearest <= slack) return 0;
+    return nearest <= reach && solid_edges(s)[edge].convexity < 0 ? nearest : -1;
 }
 
 /* Over a dent, in front of one wall and inside the other: whether the way back over the reflex edge is the
@@ -53,7 +72,8 @@ static void try_vertex(boundary_search *q, const boundary_side *u, int32_t verte
     double beyond = boundary_stands_beyond(sw, face, x, q->radius, q->slack);
     if (beyond < 0 || gap * gap + beyond * beyond > q->radius * q->radius) return;
     bool inside = gap < -q->slack;
-    if ((inside || beyond > 0) && !boundary_holds(w->b, x)) return;
+    vec3 inward = direction_across(q, u->b->inward[vertex], q->turned);
+    if ((inside || beyond > 0) && !is_inside(q, w->b, x, inward)) return;
     if (beyond > 0 && !inside && !is_way_out(w->b, x, beyond)) return;
     abut_feature mine = {ABUT_FEATURE_VERTEX, vertex}, other = {ABUT_FEATURE_FACE, face};
     vec3 n = mat3_mul_vec(w->r, f->plane.n);
@@ -97,18 +117,46 @@ static bool separates(const boundary_search *q, const boundary_wedge *a, const b
     return true;
 }
 
-/* Whether an edge that passes below another one, g, is in the solid there: the middle of what lies behind
- * both faces at g.  (The nearest point itself need not be: the faces may lean by the angle.) */
-static bool passes_inside(const boundary *b, const boundary_wedge *g, vec3 p, vec3 e) {
-    double from = 0, to = 1;
+/* What of an edge, p + t e, lies behind both faces at another one, g.  Where it ends there, it comes before
+ * the face through which it came in by rising as far as its end is below that; otherwise by no less than the
+ * two edges are apart. */
+typedef struct passage {
+    double from, to; /* from >= to: nothing */
+    double least;
+} passage;
+
+static passage pass_below(const boundary_wedge *g, vec3 p, vec3 e, double slack) {
+    double off[2], rate[2];
+    passage x = {0, 1, INFINITY};
     for (int k = 0; k < 2; k++) {
-        vec3 n = vec3_cross(k ? vec3_neg(g->e) : g->e, g->in[k]); /* outward, of the length of g */
-        double off = vec3_dot(n, vec3_sub(p, g->p)), rate = vec3_dot(n, e);
-        if (rate > 0) to = fmin(to, -off / rate);
-        if (rate < 0) from = fmax(from, -off / rate);
+        vec3 n = vec3_scale(vec3_cross(k ? vec3_neg(g->e) : g->e, g->in[k]), 0.5 / g->half); /* outward */
+        off[k] = vec3_dot(n, vec3_sub(p, g->p)), rate[k] = vec3_dot(n, e);
+        if (rate[k] > 0) x.to = fmin(x.to, -off[k] / rate[k]);
+        if (rate[k] < 0) x.from = fmax(x.from, -off[k] / rate[k]);
     }
-    return from < to && boundary_holds(b, vec3_axpy(p, (from + to) / 2, e));
+    for (int k = 0; k < 2; k++) {
+        double first = -(off[k] + x.from * rate[k]), last = -(off[k] + x.to * rate[k]);
+        bool ends = (x.from == 0 && first >= last - slack) || (x.to == 1 && last >= first - slack);
+        if (ends) x.least = fmin(x.least, fmax(first, last));
+    }
+    return x;
 }
+
+/* Whether an edge that passes below another one by `depth`, at x, is in the solid there: x itself, or a place
+ * in what lies behind both faces (those may lean by the angle; of solids side by side the middle of an edge
+ * is often a place where borders meet).  And whether there is no shorter way out: an edge that hardly begins
+ * behind a face comes out by that face.  (A block that slides over the rim of a plate, its corner in the
+ * plate by rounding, was told to be in by all the way from there to the rim.) */
+static bool passes_inside(const boundary_search *q, const boundary *b, const boundary_wedge *g, vec3 p,
+                          vec3 e, vec3 inward, vec3 x, double depth) {
+    const double part = 0.382;
+    passage y = pass_below(g, p, e, q->slack);
+    return y.from < y.to && y.least >= MUCH * depth &&
+           (is_inside(q, b, x, inward) ||
+            is_inside(q, b, vec3_axpy(p, y.from + part * (y.to - y.from), e), inward));
+}
+
+static vec3 inward_at(const boundary_wedge *w) { return vec3_unit(vec3_add(w->in[0], w->in[1])); }
 
 static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
     boundary_search *q = user;
@@ -132,10 +180,10 @@ static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
     if (gap > q->config->reach || gap < -q->depth) return true;
     vec3 world = side_to_world(&q->b, y);
     if (gap < -q->slack) {
-        bool in_b = boundary_holds(q->b.b, x) || passes_inside(q->b.b, b, a.p, a.e);
         vec3 p = search_to_a(q, b->p), e = mat3_tmul_vec(q->turn, b->e);
-        if (!in_b ||
-            !(boundary_holds(q->a.b, side_from_world(&q->a, world)) || passes_inside(q->a.b, wa, p, e)))
+        vec3 in_a = direction_across(q, inward_at(wa), false), in_b = direction_across(q, inward_at(b), true);
+        if (!passes_inside(q, q->b.b, b, a.p, a.e, in_a, x, -gap) ||
+            !passes_inside(q, q->a.b, wa, p, e, in_b, side_from_world(&q->a, world), -gap))
             return true;
     }
     abut_feature fa = {ABUT_FEATURE_EDGE, edge_a}, fb = {ABUT_FEATURE_EDGE, edge_b};

@@ -151,14 +151,14 @@ static void prefetch_shapes(const live *w, int64_t look, collider_stage stage) {
     collider_prefetch(w->colliders[w->shape_of[p.b]], stage);
 }
 
-/* What was seen of it, its contacts, and where they go: two points are more than most have. */
+/* What was seen of it, its contacts (of one that has none those of the next), and where they go: two points
+ * are more than most have. */
 PREFETCHES prefetch_look(const live *w, int64_t look) {
     if (look >= w->looks.count) return;
     int i = w->looks.data[look];
     int slot = w->pairs.slots.data[i];
     __builtin_prefetch(&w->seen.data[slot]), __builtin_prefetch(&w->searches.data[slot]);
-    if (w->pairs.contacts.data[i] > 0)
-        prefetch_lines(&w->contacts.data[w->old_of.data[i]], live_contact_bytes(2));
+    prefetch_lines(&w->contacts.data[w->old_of.data[i]], live_contact_bytes(2));
     prefetch_lines(&w->fresh.data[w->place_of.data[i]], live_contact_bytes(2));
 }
 

@@ -341,6 +341,32 @@ static void test_seams(void **state) {
     collider_free(NULL, a), collider_free(NULL, b), abut_solid_free(NULL, l), abut_solid_free(NULL, cube);
 }
 
+/* The L lies on a plate and hangs over its rim, pressed in by a little or by rounding alone: nothing is told
+ * to be deeper than that, in whatever order and wherever the two are.  (Its upright edges cross the rim; the
+ * one whose corner is in the plate by rounding was told to be in by all the way to the rim.) */
+static void test_overhang(void **state) {
+    (void)state;
+    abut_solid *l = bracket(), *plate = NULL;
+    assert_int_equal(abut_solid_box(NULL, 3, 3, 1, &plate, NULL), ABUT_OK);
+    collider *a = make(abut_shape_solid(l)), *b = make(abut_shape_solid(plate));
+    const double pushes[] = {0, 2e-9, 1e-6, 1e-4};
+    const manifold_config far = {.reach = 0.5, .angle = 0.2};
+    uint64_t seed = 17;
+    for (int i = 0; i < 4000; i++) {
+        double push = pushes[i % 4], angle = random_range(&seed, 0, 6.3);
+        pose in = {{random_range(&seed, -2, 2), random_range(&seed, -2, 2), 1 - push},
+                   {cos(angle / 2), 0, 0, sin(angle / 2)}};
+        pose pb = support_pose(&seed, 2), pa = pose_mul(pb, in);
+        manifold m[COLLIDER_ROOM];
+        for (int k = 0; k < 2; k++) {
+            int count = k ? collider_collide(b, pb, a, pa, &far, NULL, 0, m, COLLIDER_ROOM)
+                          : collider_collide(a, pa, b, pb, &far, NULL, 0, m, COLLIDER_ROOM);
+            if (count > 0) assert_true(least_gap(m, count) >= -push - 1e-13);
+        }
+    }
+    collider_free(NULL, a), collider_free(NULL, b), abut_solid_free(NULL, l), abut_solid_free(NULL, plate);
+}
+
 /* Spheres and capsules beside the L: the gap is the distance of the axis from the boundary, by brute force.
  */
 static void test_round(void **state) {
@@ -492,11 +518,16 @@ static void test_curved(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tori),          cmocka_unit_test(test_deep_rings),
-        cmocka_unit_test(test_deep_brackets), cmocka_unit_test(test_corner),
-        cmocka_unit_test(test_seams),         cmocka_unit_test(test_round),
-        cmocka_unit_test(test_casts),         cmocka_unit_test(test_curved),
-        cmocka_unit_test(test_sharp),         cmocka_unit_test(test_pushed_along_normal)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tori),
+                                       cmocka_unit_test(test_deep_rings),
+                                       cmocka_unit_test(test_deep_brackets),
+                                       cmocka_unit_test(test_corner),
+                                       cmocka_unit_test(test_seams),
+                                       cmocka_unit_test(test_overhang),
+                                       cmocka_unit_test(test_round),
+                                       cmocka_unit_test(test_casts),
+                                       cmocka_unit_test(test_curved),
+                                       cmocka_unit_test(test_sharp),
+                                       cmocka_unit_test(test_pushed_along_normal)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

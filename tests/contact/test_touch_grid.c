@@ -13,12 +13,12 @@
  * solids mean penetration.
  */
 #include "abut/touch.h"
-#include "support.h"
+#include "make_cubes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { VOXELS = 3, STEP = 2 /* grid units of a voxel */, UNITS = VOXELS * STEP, SIDE = 2 * UNITS + 1 };
+enum { STEP = 2 /* grid units of a voxel */, UNITS = VOXELS * STEP, SIDE = 2 * UNITS + 1 };
 enum { CELLS = SIDE * SIDE * SIDE, SHAPES = 96, MOST = 256 };
 enum { OUT = -1, IN = -2 };
 static const double unit = 0.25, epsilon = 1e-6;
@@ -28,7 +28,7 @@ typedef struct cell {
 } cell;
 
 typedef struct shape {
-    bool voxel[VOXELS][VOXELS][VOXELS];
+    cubes cubes;
     abut_solid *solid;
     abut_touch_solid *ready;
     int32_t place[CELLS]; /* OUT, IN, or 4 id + kind */
@@ -46,66 +46,7 @@ static cell moved(cell c, int axis, int by) { return c.x[axis] += by, c; }
 
 /* Whether the unit cube (all coordinates odd) belongs to the shape. */
 static bool is_filled(const shape *s, cell cube) {
-    return on_grid(cube) && s->voxel[cube.x[0] / 2 / STEP][cube.x[1] / 2 / STEP][cube.x[2] / 2 / STEP];
-}
-
-/* ---- solids of cubes */
-
-static bool voxel_at(const shape *s, int x, int y, int z) {
-    return x >= 0 && y >= 0 && z >= 0 && x < VOXELS && y < VOXELS && z < VOXELS && s->voxel[x][y][z];
-}
-
-/* Two of eight cubes around a point are joined when they share a square and are both full or both empty; the
- * boundary is a surface there when full and empty ones make one part each. */
-static bool is_surface_at(const shape *s, int x, int y, int z) {
-    int part[8], parts[2] = {0, 0};
-    bool full[8];
-    for (int i = 0; i < 8; i++)
-        full[i] = voxel_at(s, x - (i & 1), y - (i >> 1 & 1), z - (i >> 2)), part[i] = i;
-    for (int round = 0; round < 8; round++)
-        for (int i = 0; i < 8; i++)
-            for (int k = 1; k < 8; k *= 2)
-                if (full[i] == full[i ^ k] && part[i ^ k] > part[i]) part[i ^ k] = part[i];
-    for (int i = 0; i < 8; i++) parts[full[i]] += part[i] == i;
-    return parts[0] <= 1 && parts[1] <= 1;
-}
-
-static bool is_solid(const shape *s) {
-    for (int x = 0; x <= VOXELS; x++)
-        for (int y = 0; y <= VOXELS; y++)
-            for (int z = 0; z <= VOXELS; z++)
-                if (!is_surface_at(s, x, y, z)) return false;
-    return true;
-}
-
-static abut_solid *make_solid(const shape *s) {
-    enum { GRID = VOXELS + 1, POINTS = GRID * GRID * GRID, SQUARES = 6 * VOXELS * VOXELS * VOXELS };
-    abut_vec3 points[POINTS];
-    int corners[4 * SQUARES];
-    int64_t start[SQUARES + 1] = {0};
-    abut_mesh mesh = {.points = points, .corners = corners, .face_start = start, .point_count = POINTS};
-    for (int i = 0; i < POINTS; i++)
-        points[i] = (abut_vec3){unit * STEP * (i / GRID / GRID), unit * STEP * (i / GRID % GRID),
-                                unit * STEP * (i % GRID)};
-    for (int v = 0; v < VOXELS * VOXELS * VOXELS; v++)
-        for (int axis = 0; axis < 3; axis++)
-            for (int side = 0; side < 2; side++) {
-                int x[3] = {v / VOXELS / VOXELS, v / VOXELS % VOXELS, v % VOXELS},
-                    next[3] = {x[0], x[1], x[2]};
-                next[axis] += side ? 1 : -1;
-                if (!voxel_at(s, x[0], x[1], x[2]) || voxel_at(s, next[0], next[1], next[2])) continue;
-                for (int c = 0; c < 4; c++) {
-                    int k = side ? c : 3 - c, p[3] = {x[0], x[1], x[2]};
-                    p[axis] += side;
-                    p[(axis + 1) % 3] += k == 1 || k == 2, p[(axis + 2) % 3] += k >= 2;
-                    corners[mesh.corner_count++] = (p[0] * GRID + p[1]) * GRID + p[2];
-                }
-                start[++mesh.face_count] = mesh.corner_count;
-            }
-    abut_solid *solid = NULL;
-    abut_error error = {0};
-    if (abut_solid_build(NULL, &mesh, NULL, &solid, &error) != ABUT_OK) fail_msg("%s", error.message);
-    return solid;
+    return on_grid(cube) && s->cubes.voxel[cube.x[0] / 2 / STEP][cube.x[1] / 2 / STEP][cube.x[2] / 2 / STEP];
 }
 
 /* ---- which entity each cell lies on, from the B-rep's vertices, edges and normals */
@@ -186,7 +127,7 @@ static void label_faces(shape *s) {
 }
 
 static void finish(shape *s) {
-    s->solid = make_solid(s);
+    s->solid = make_cubes(&s->cubes, unit * STEP);
     assert_int_equal(abut_touch_solid_create(NULL, s->solid, &s->ready, NULL), ABUT_OK);
     for (int n = 0; n < CELLS; n++) s->place[n] = -3;
     int64_t vertices = abut_solid_facts_of(s->solid).maximal_vertices;
@@ -196,51 +137,13 @@ static void finish(shape *s) {
     label_faces(s);
 }
 
-/* ---- the library of shapes: boxes, prisms over L, T, U, S and frame outlines along each axis, heaps of
- * cubes */
-
-static void fill_prism(shape *s, const char *rows, int height, int axis) {
-    for (int i = 0; i < VOXELS * VOXELS; i++)
-        for (int h = 0; h < height && rows[i] == '#'; h++) {
-            int x[3];
-            x[axis] = h, x[(axis + 1) % 3] = i % VOXELS, x[(axis + 2) % 3] = i / VOXELS;
-            s->voxel[x[0]][x[1]][x[2]] = true;
-        }
-}
+/* ---- the library of shapes */
 
 static int make_shapes(shape *s) {
-    static const char *const outlines[] = {"##.#.....", "###.#....", "####.####", "##..##...", "###..#..#",
-                                           "###.##...", "#.####...", "#.##.####", "####.#...", "###......"};
-    int count = 0;
-    for (int i = 0; i < 27; i++) /* boxes */
-        for (int k = 0; k < 27; k++)
-            if (k / 9 <= i / 9 && k / 3 % 3 <= i / 3 % 3 && k % 3 <= i % 3)
-                s[i].voxel[k / 9][k / 3 % 3][k % 3] = true;
-    count = 27;
-    for (int i = 0; i < COUNT_OF(outlines); i++)
-        for (int axis = 0; axis < 3; axis++) {
-            fill_prism(&s[count], outlines[i], 1 + (i + axis) % 3, axis);
-            if (is_solid(&s[count]))
-                count++;
-            else
-                memset(s[count].voxel, 0, sizeof s[count].voxel);
-        }
-    uint64_t seed = 1;
-    while (count < SHAPES) { /* heaps: cubes added one by one to the first */
-        memset(s[count].voxel, 0, sizeof s[count].voxel);
-        int many = support_int(&seed, 3, 18);
-        s[count].voxel[1][1][1] = true;
-        for (int i = 0; i < 10 * many; i++) {
-            int x = support_int(&seed, 0, 2), y = support_int(&seed, 0, 2), z = support_int(&seed, 0, 2);
-            bool beside = voxel_at(&s[count], x - 1, y, z) || voxel_at(&s[count], x + 1, y, z) ||
-                          voxel_at(&s[count], x, y - 1, z) || voxel_at(&s[count], x, y + 1, z) ||
-                          voxel_at(&s[count], x, y, z - 1) || voxel_at(&s[count], x, y, z + 1);
-            if (beside) s[count].voxel[x][y][z] = true;
-        }
-        if (is_solid(&s[count])) count++;
-    }
-    for (int i = 0; i < count; i++) finish(&s[i]);
-    return count;
+    cubes all[SHAPES] = {0};
+    choose_cubes(all, SHAPES);
+    for (int i = 0; i < SHAPES; i++) s[i].cubes = all[i], finish(&s[i]);
+    return SHAPES;
 }
 
 /* ---- what is expected */
