@@ -92,13 +92,17 @@ static vec3 inward_of(const abut_solid *s, int32_t vertex) {
 static bool make_wedges(const abut_context *context, boundary *b) {
     const abut_solid *s = b->solid;
     b->inward = mem_calloc(context, (size_t)s->vertex_count, sizeof *b->inward);
+    b->saddle = mem_calloc(context, (size_t)s->vertex_count, sizeof *b->saddle);
     for (int32_t v = 0; b->inward && v < s->vertex_count; v++) b->inward[v] = inward_of(s, v);
+    for (int32_t e = 0; b->saddle && e < s->edge_count; e++)
+        for (int k = 0; k < 2 && solid_edges(s)[e].convexity < 0; k++)
+            b->saddle[solid_edges(s)[e].vertex[k]] = true;
     b->wedges = mem_calloc(context, (size_t)s->edge_count, sizeof *b->wedges);
     for (int32_t e = 0; b->wedges && e < s->edge_count; e++)
         if (solid_edges(s)[e].convexity > 0) b->wedges[e] = make_wedge(s, &solid_edges(s)[e]);
     b->balls = mem_calloc(context, (size_t)s->face_count, sizeof *b->balls);
     for (int32_t f = 0; b->balls && f < s->face_count; f++) b->balls[f] = make_ball(s, f);
-    return b->inward && b->wedges && b->balls;
+    return b->inward && b->saddle && b->wedges && b->balls;
 }
 
 abut_status boundary_create(const abut_context *context, const abut_solid *solid, boundary *out,
@@ -125,6 +129,7 @@ void boundary_free(const abut_context *context, boundary *b) {
         mem_free(context, b->wedges, (size_t)b->solid->edge_count, sizeof *b->wedges);
         mem_free(context, b->balls, (size_t)b->solid->face_count, sizeof *b->balls);
         mem_free(context, b->inward, (size_t)b->solid->vertex_count, sizeof *b->inward);
+        mem_free(context, b->saddle, (size_t)b->solid->vertex_count, sizeof *b->saddle);
     }
     abut_index_free(context, b->index);
     *b = (boundary){0};

@@ -42,6 +42,7 @@ typedef struct boundary {
     box_tree vertices, edges, faces; /* in the solid's stored frame */
     boundary_wedge *wedges;          /* for each edge; only those of convex edges are filled */
     vec3 *inward;                    /* for each vertex: a unit direction into the material; 0: not known */
+    bool *saddle;                    /* for each vertex: it has a reflex edge */
     boundary_ball *balls;            /* for each face */
     double depth;                    /* overlaps deeper than this have no nearest face: volume / area / 2 */
 } boundary;
@@ -66,14 +67,16 @@ bool boundary_holds(const boundary *b, vec3 x); /* of the stored frame */
 /* The nearest point of the boundary to x (shape axes), if it is nearer than *distance. */
 bool boundary_nearest(const boundary *b, vec3 x, double *distance, vec3 *on, vec3 *normal);
 
-/* No edge at the vertex leads below the plane with outward normal n (of the vertex's frame) by more than the
- * angle; a negative one: all lead above it by at least so much. */
-bool boundary_leads_away(const abut_solid *s, int32_t vertex, vec3 n, double angle);
+/* Nothing at the vertex leads below the plane with outward normal n (of the vertex's frame) by more than the
+ * angle; a negative one: all edges lead above it by at least so much. */
+bool boundary_leads_away(const boundary *b, int32_t vertex, vec3 n, double angle);
 /* How far the foot of x (stored frame) on the face is from the nearest of its edges. */
 double boundary_from_rim(const abut_solid *s, int32_t face, vec3 x, int32_t *edge);
 /* Whether the foot of x (stored frame) on the face lies in it (0), or beyond a reflex edge by at most
- * `reach`, with no other edge nearer (by how much); negative: beside it. */
-double boundary_stands_beyond(const abut_solid *s, int32_t face, vec3 x, double reach, double slack);
+ * `reach`, with no other edge nearer (by how much); negative: beside it.  `across`: the face beyond that
+ * edge; -1: none. */
+double boundary_stands_beyond(const abut_solid *s, int32_t face, vec3 x, double reach, double slack,
+                              int32_t *across);
 
 /* ---- points of a pair while they are collected, and their grouping to manifolds: places whose normals agree
  * share one, deepest first (boundary_group.c) */

@@ -106,7 +106,8 @@ typedef struct walls {
 static bool visit_wall(void *user, int32_t face) {
     walls *w = user;
     if (!(fabs(plane_distance(solid_faces(w->solid)[face].plane, w->y)) <= w->slack)) return true;
-    if (boundary_stands_beyond(w->solid, face, w->y, w->slack, w->slack) >= 0)
+    int32_t across;
+    if (boundary_stands_beyond(w->solid, face, w->y, w->slack, w->slack, &across) >= 0)
         w->depth = fmax(w->depth, -plane_distance(solid_faces(w->solid)[face].plane, w->x));
     return true;
 }

@@ -17,7 +17,17 @@ static vec3 direction_across(const boundary_search *q, vec3 d, bool from_b) {
 
 /* ---- a vertex and a face */
 
-bool boundary_leads_away(const abut_solid *s, int32_t vertex, vec3 n, double angle) {
+/* At the end of a reflex edge the material may lie beyond edges that all lead away: in the corner of a dent,
+ * over its walls.  (The L on an L, sunk in by a little, was pushed off it by the walls of the dent.)  What
+ * lies below the vertex, a little way into the material for the sake of faces along n, tells. */
+static bool is_below(const boundary *b, int32_t vertex, vec3 n) {
+    double step = 1e-6 * b->solid->diagonal;
+    vec3 x = vec3_axpy(solid_position(b->solid, vertex), -step, n);
+    return boundary_holds(b, vec3_axpy(x, 0.05 * step, b->inward[vertex]));
+}
+
+bool boundary_leads_away(const boundary *b, int32_t vertex, vec3 n, double angle) {
+    const abut_solid *s = b->solid;
     const solid_vertex *v = &solid_vertices(s)[vertex];
     int32_t c = v->coedge;
     do {
@@ -25,7 +35,7 @@ bool boundary_leads_away(const abut_solid *s, int32_t vertex, vec3 n, double ang
         if (vec3_dot(n, e) < -angle * vec3_length(e)) return false;
         c = solid_twin(s, solid_coedges(s)[c].prev);
     } while (c != v->coedge);
-    return true;
+    return !b->saddle[vertex] || !is_below(b, vertex, n);
 }
 
 double boundary_from_rim(const abut_solid *s, int32_t face, vec3 x, int32_t *edge) {
@@ -42,12 +52,18 @@ double boundary_from_rim(const abut_solid *s, int32_t face, vec3 x, int32_t *edg
     return sqrt(nearest);
 }
 
-double boundary_stands_beyond(const abut_solid *s, int32_t face, vec3 x, double reach, double slack) {
+double boundary_stands_beyond(const abut_solid *s, int32_t face, vec3 x, double reach, double slack,
+                              int32_t *across) {
+    *across = -1;
     if (index_face_contains(s, face, x)) return 0;
     int32_t edge = -1;
     double nearest = boundary_from_rim(s, face, x, &edge);
     if (nearest <= slack) return 0;
-    return nearest <= reach && solid_edges(s)[edge].convexity < 0 ? nearest : -1;
+    if (!(nearest <= reach) || solid_edges(s)[edge].convexity >= 0) return -1;
+    const int32_t *c = solid_edges(s)[edge].coedge;
+    int32_t left = solid_coedges(s)[c[0]].face, right = solid_coedges(s)[c[1]].face;
+    *across = left == face ? right : left;
+    return nearest;
 }
 
 /* Over a dent, in front of one wall and inside the other: whether the way back over the reflex edge is the
@@ -56,6 +72,13 @@ static bool is_way_out(const boundary *b, vec3 x, double beyond) {
     double nearest = 0.99 * beyond;
     vec3 on, normal;
     return !boundary_nearest(b, vec3_add(x, b->solid->origin), &nearest, &on, &normal);
+}
+
+/* Whether all that is at a vertex of `u` leads away from a face of `w`. */
+static bool faces(const boundary_search *q, const boundary_side *u, int32_t vertex, const boundary_side *w,
+                  int32_t face) {
+    vec3 n = solid_faces(w->b->solid)[face].plane.n;
+    return boundary_leads_away(u->b, vertex, direction_across(q, n, !q->turned), q->config->angle);
 }
 
 /* Vertex of `u`, face of `w`. */
@@ -67,10 +90,11 @@ static void try_vertex(boundary_search *q, const boundary_side *u, int32_t verte
     double gap = plane_distance(f->plane, x), most = w->b->balls[face].radius + q->radius;
     if (gap > q->config->reach || gap < -q->radius) return;
     if (vec3_length2(vec3_sub(x, w->b->balls[face].center)) > most * most) return;
-    vec3 away = q->turned ? mat3_mul_vec(q->turn, f->plane.n) : mat3_tmul_vec(q->turn, f->plane.n);
-    if (gap < -q->depth || !boundary_leads_away(su, vertex, away, q->config->angle)) return;
-    double beyond = boundary_stands_beyond(sw, face, x, q->radius, q->slack);
+    if (gap < -q->depth || !faces(q, u, vertex, w, face)) return;
+    int32_t across;
+    double beyond = boundary_stands_beyond(sw, face, x, q->radius, q->slack, &across);
     if (beyond < 0 || gap * gap + beyond * beyond > q->radius * q->radius) return;
+    if (across >= 0 && !faces(q, u, vertex, w, across)) return; /* over the edge it does not get out either */
     bool inside = gap < -q->slack;
     vec3 inward = direction_across(q, u->b->inward[vertex], q->turned);
     if ((inside || beyond > 0) && !is_inside(q, w->b, x, inward)) return;
@@ -203,7 +227,7 @@ static bool visit_edges(void *user, int32_t edge_a, int32_t edge_b) {
 
 /* No edge at the vertex leads back along u (world) by more than edges may be off parallel to each other. */
 static bool points_away(const boundary_side *s, int32_t vertex, vec3 u) {
-    return boundary_leads_away(s->b->solid, vertex, mat3_tmul_vec(s->r, u), BOUNDARY_PARALLEL);
+    return boundary_leads_away(s->b, vertex, mat3_tmul_vec(s->r, u), BOUNDARY_PARALLEL);
 }
 
 static void try_corner(boundary_search *q, const boundary_side *u, int32_t vertex, const boundary_side *w,

@@ -76,16 +76,9 @@ static bool visit_edge(void *user, int32_t edge) {
     return true;
 }
 
-/* In the cone of the vertex: every edge at it leads away from v. */
-static bool in_cone(const abut_solid *s, int32_t vertex, vec3 v) {
-    const solid_vertex *at = &solid_vertices(s)[vertex];
-    int32_t c = at->coedge;
-    do {
-        int32_t to = solid_coedges(s)[solid_coedges(s)[c].next].vertex;
-        if (vec3_dot(vec3_sub(solid_position(s, to), at->position), v) > 0) return false;
-        c = solid_twin(s, solid_coedges(s)[c].prev);
-    } while (c != at->coedge);
-    return vec3_length2(v) > 0;
+/* In the cone of the vertex: all that is there leads away from v. */
+static bool in_cone(const boundary *b, int32_t vertex, vec3 v) {
+    return vec3_length2(v) > 0 && boundary_leads_away(b, vertex, vec3_neg(vec3_unit(v)), 0);
 }
 
 static bool visit_vertex(void *user, int32_t vertex) {
@@ -94,13 +87,13 @@ static bool visit_vertex(void *user, int32_t vertex) {
     vec3 at = solid_position(s, vertex), v = vec3_sub(q->end, at);
     abut_feature other = {ABUT_FEATURE_VERTEX, vertex};
     double ee = vec3_length2(q->e), t = ee > 0 ? vec3_dot(vec3_sub(at, q->p), q->e) / ee : 0;
-    if ((q->which ? t >= 1 : t <= 0) && in_cone(s, vertex, v))
+    if ((q->which ? t >= 1 : t <= 0) && in_cone(q->b, vertex, v))
         add(q, q->end, vec3_length(v), vec3_unit(v), (abut_feature){ABUT_FEATURE_VERTEX, q->which}, other,
             -1);
     if (q->which || !(t > 0 && t < 1)) return true;
     vec3 x = vec3_axpy(q->p, t, q->e);
     v = vec3_sub(x, at);
-    if (in_cone(s, vertex, v))
+    if (in_cone(q->b, vertex, v))
         add(q, x, vec3_length(v), vec3_unit(v), (abut_feature){ABUT_FEATURE_EDGE, 0}, other, -1);
     return true;
 }

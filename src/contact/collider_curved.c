@@ -18,7 +18,8 @@ static void add_nearest(const curved_search *q, curved_place *p, vec3 x, double 
  * both: then both push, if the way to that edge is the point's shortest way out. */
 static bool is_over_corner(const curved_search *q, int32_t face, vec3 x, double gap) {
     if (!(gap < -q->slack) || !boundary_holds(q->boundary, x)) return false;
-    double beyond = boundary_stands_beyond(q->boundary->solid, face, x, q->size, q->slack),
+    int32_t across;
+    double beyond = boundary_stands_beyond(q->boundary->solid, face, x, q->size, q->slack, &across),
            way = 0.99 * sqrt(gap * gap + beyond * beyond);
     vec3 on, normal;
     if (!(beyond > 0)) return beyond == 0;
@@ -128,7 +129,7 @@ static bool visit_edge(void *user, int32_t edge) {
 
 static void try_vertex(curved_search *q, int32_t vertex, vec3 v, double gap, vec3 outward) {
     if (gap > q->config->reach) return;
-    if (!boundary_leads_away(q->boundary->solid, vertex, outward, 1e-9)) return;
+    if (!boundary_leads_away(q->boundary, vertex, outward, 1e-9)) return;
     curved_place p = {.n = vec3_neg(outward)};
     curved_add(&p, vec3_axpy(v, -gap, outward), gap, feature(ABUT_FEATURE_VERTEX, vertex),
                feature(ABUT_FEATURE_FACE, 0));

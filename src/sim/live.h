@@ -252,8 +252,8 @@ typedef struct live_batch {
     int16_t rolls, grips;       /* some lane has rolling resistance; a grip */
     uint32_t moves_a, moves_b;  /* bit by lane: the body may be written */
     uint32_t renewed;           /* bit by lane: the contact was found anew, see live_refresh.c */
-    int32_t changing;           /* contacts that bear more or less than usual */
-    uint32_t bearing, wavering; /* bit by lane: it bears something; and wavers, see live_sway.c */
+    uint32_t bearing, wavering; /* bit by lane: it bears something; and wavers, see live_sway.c; */
+    uint32_t changing;          /* much more or less than usual */
     lanes inverse;              /* the sum of both masses' */
     lanes twist, friction1, friction2;
     lanes3 n, t1;                   /* and t2 = n x t1 */
@@ -277,8 +277,8 @@ typedef struct live_island {
     int32_t first_hinge, hinge_count;
     int32_t first_spring, spring_count; /* between bodies */
     int32_t points;
-    int32_t bearing, wavering; /* contacts: live_sway.c */
-    double load;               /* of them, and their normals upwards by their loads */
+    int32_t bearing, wavering, changing; /* contacts: live_sway.c */
+    double load;                         /* of them, and their normals upwards by their loads */
     vec3 leaning;
     int32_t pace, tall; /* of this step: the largest of its bodies */
     double hold;

@@ -224,7 +224,7 @@ static void note_load(const live *w, live_batch *batch, int lane) {
     batch->bearing |= bit;
     if (all_off > 2 * BAND * load) batch->wavering |= bit;
     usual /= LIVE_USUAL;
-    batch->changing += load == 0 || fabs(load - usual) > 0.25 * (load > usual ? load : usual);
+    if (load == 0 || fabs(load - usual) > 0.25 * (load > usual ? load : usual)) batch->changing |= bit;
 }
 
 static void prepare_batches(live *w, const live_stage *s, int first, int end) {

@@ -238,7 +238,8 @@ static bool add_colors(live *w, int kind, int pace) {
 static double unsettled_part(const live *w, int pace) {
     int64_t bearing = 0, changing = 0;
     for (int i = first_batch(w, pace); i < first_batch(w, pace + 1); i++)
-        bearing += __builtin_popcount(w->batches[i].bearing), changing += w->batches[i].changing;
+        bearing += __builtin_popcount(w->batches[i].bearing),
+            changing += __builtin_popcount(w->batches[i].changing);
     return bearing ? (double)changing / (double)bearing : 0;
 }
 

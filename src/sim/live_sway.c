@@ -7,22 +7,28 @@
  * grows with the square of the sub-steps and there are more sweeps as well: at pace 1 25 cubes and 19 bricks
  * stand, at pace 2 40 and 30.
  *
- * So an island of many layers goes faster while it stirs, which the loads of its contacts and the speeds of
+ * Long before they buckle, usual loads that follow those of a slow sway with a lag drive it: at half of that
+ * load plates, and stacks of L, T and hexagons, whose four points are now these and now those of their
+ * corners, sway ever more and fall.
+ *
+ * So an island of some layers goes faster while it stirs, which the loads of its contacts and the speeds of
  * its bodies tell, and until it has rested for a second; then as slowly as its springs hold it.  Its contacts
  * keep their sag when the pace changes (live_prepare.c): springs that gave way by other lengths all at once
  * would make it sway again. */
 #include "sim/live.h"
 
-enum { LOW_LAYERS = 13, TALL_LAYERS = 26, FASTEST = 2, ROUNDS = 64, AHEAD = 4 };
+enum { LOW_LAYERS = 6, MANY_LAYERS = 13, TALL_LAYERS = 26, FASTEST = 2, ROUNDS = 64, AHEAD = 4 };
 #define FEW          0.02 /* of the contacts that bear something, or of the bodies: less is not the structure */
 #define HOLD_SECONDS 1.0
 #define HEAP         0.8  /* of normals that all are alike, 1; 0.7 of hulls in a bin */
+#define UNSETTLED    0.5  /* of the contacts */
+#define FALLEN       0.01 /* of the smallest body */
 #define REST         0.25 /* of the rest speed: slower springs make more of what is left of a sway */
 
-/* Of the load at which springs buckle.  At rest points that bear less than usual are rigid, so that what
- * stands bears a little more: 17 cubes (1.1) and the pyramid of base 20 (1.05) come to rest, 18 cubes (1.3)
- * lean by 12 mm. */
-#define MOST_STIRRING 1.0
+/* Of the load at which springs buckle.  At 0.33 seven layers of L stir for ever, at 0.9 eleven plates fall.
+ * At rest points that bear less than usual are rigid, so that what stands bears a little more: 17 cubes (1.1)
+ * and the pyramid of base 20 (1.05) come to rest, 18 cubes (1.3) lean by 12 mm. */
+#define MOST_STIRRING 0.3
 #define MOST_RESTING  1.1
 
 /* Contacts away from what is immovable: 1 for bodies that touch it. */
@@ -82,7 +88,7 @@ static void count_wavering(live *w) {
             if (!(b->bearing >> k & 1)) continue;
             int slot = b->moves_a >> k & 1 ? b->a[k] : b->b[k];
             live_island *s = &w->islands.data[w->rests[slot - 1].island];
-            s->bearing++, s->wavering += b->wavering >> k & 1;
+            s->bearing++, s->wavering += b->wavering >> k & 1, s->changing += b->changing >> k & 1;
             add_load(b, k, up, s);
         }
     }
@@ -96,17 +102,28 @@ static bool moves(const live *w, const live_island *s) {
     return moving > FEW * s->body_count;
 }
 
-/* All bodies are slow. */
-static bool rests(const live *w, const live_island *s) {
-    double limit = REST * w->model->tolerance.rest_speed, fastest = 0;
+static bool all_slower(const live *w, const live_island *s, double limit2) {
+    double fastest = 0;
     for (int i = 0; i < s->body_count; i++) {
         vec3 v = w->motions[w->island_bodies.data[s->first_body + i]].velocity.linear;
         fastest = fmax(fastest, vec3_length2(v));
     }
-    return fastest < limit * limit;
+    return fastest < limit2;
 }
 
-/* The slowest pace, from one on, at which an island is not overloaded. */
+static bool rests(const live *w, const live_island *s) {
+    double limit = REST * w->model->tolerance.rest_speed;
+    return all_slower(w, s, limit * limit);
+}
+
+/* Bodies that still fall on each other are no structure yet: what they bear has just come, and some are as
+ * fast as what has fallen by a hundredth of the smallest body. */
+static bool lands(const live *w, const live_island *s) {
+    double limit2 = 2 * vec3_length(w->model->world.gravity) * FALLEN * w->size;
+    return s->changing > UNSETTLED * s->bearing && !all_slower(w, s, limit2);
+}
+
+/* The slowest pace, from `pace` on, at which an island is not overloaded. */
 static int slowest(double load, double most, int pace) {
     while (pace < FASTEST && load > most * (1 << 2 * pace)) pace++;
     return pace;
@@ -116,9 +133,11 @@ static int slowest(double load, double most, int pace) {
 static bool hurry(live *w, int64_t island, live_rest *next) {
     const live_island *s = &w->islands.data[island];
     int n = is_heap(s) ? 0 : layers(w, s);
+    if (n <= MANY_LAYERS && lands(w, s)) n = 0;
     double load = n > LOW_LAYERS ? live_overload(w, island, n) : 0;
     if (load < 0) return false;
-    int wanted = load > 0 ? slowest(load, MOST_STIRRING, n > TALL_LAYERS ? 2 : 1) : 0;
+    int least = n > TALL_LAYERS ? 2 : n > MANY_LAYERS ? 1 : 0;
+    int wanted = load > 0 ? slowest(load, MOST_STIRRING, least) : 0;
     if (wanted < s->pace && next->hold > 0) return true;
     next->pace = next->tall = wanted, next->hold = wanted > 0 ? HOLD_SECONDS : 0;
     return true;
