@@ -115,9 +115,10 @@ static void let_go(direct *d) {
 
 /* What is squeezed by bodies that cannot give has no impulses that stop them: they come out as 1e10 times
  * those of the island's motion, by what rows give (above), or grow with friction from step to step.  Bodies
- * were thrown at 1e19 m/s with them, and left the numbers.  What is no squeeze may give as well: a little. */
+ * were thrown at 1e19 m/s with them, and left the numbers.  What is no squeeze may give as well: a little;
+ * but no contact that is pressed by hinges alone, whose rows close at no speed of their own. */
 static bool is_squeezed(const direct *d) {
-    double mass = 0, speed = 0, most = 0, pushed = 0;
+    double mass = 0, speed = d->w->push, most = 0, pushed = 0;
     for (int i = 0; i < d->bodies; i++)
         if (d->inertias[i].inverse_mass > 0) mass += d->inertias[i].mass;
     for (int i = 0; i < d->rows; i++) {
