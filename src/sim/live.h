@@ -280,9 +280,10 @@ typedef struct live_island {
     int32_t bearing, wavering, changing; /* contacts: live_sway.c */
     double load;                         /* of them, and their normals upwards by their loads */
     vec3 leaning;
-    int32_t pace, tall; /* of this step: the largest of its bodies */
+    int32_t at_pace[LIVE_PACES], at_tall[LIVE_PACES]; /* how many of its bodies */
+    int32_t pace, tall;                               /* of this step: those of most of them */
     double hold;
-    int32_t hurry; /* the same */
+    int32_t hurry; /* the largest of its bodies */
     bool awake, direct;
     bool driven; /* a motor or a body that moves by itself keeps it awake */
     double lightest, heaviest;

@@ -54,14 +54,30 @@ static bool count_members(live *w) {
         live_island *island = &w->islands.data[w->rests[i].island];
         island->body_count++;
         island->awake |= !w->rests[i].asleep;
-        island->pace = larger(island->pace, w->rests[i].pace);
-        island->tall = larger(island->tall, w->rests[i].tall);
-        island->hold = fmax(island->hold, w->rests[i].hold);
+        island->at_pace[w->rests[i].pace]++;
+        island->at_tall[w->rests[i].tall]++;
         island->hurry = larger(island->hurry, w->rests[i].hurry);
         island->lightest = fmin(island->lightest, w->body[i].inertia.mass);
         island->heaviest = fmax(island->heaviest, w->body[i].inertia.mass);
     }
     return true;
+}
+
+/* The largest number that more than half of the bodies have or exceed, by how many have each. */
+static int that_of_most(const int32_t count[LIVE_PACES], int bodies) {
+    int number = LIVE_PACES, sum = 0;
+    while (number > 0 && 2 * sum <= bodies) sum += count[--number];
+    return number;
+}
+
+/* Most of its bodies decide: a few that come down on a heap do not make all of it hurry. */
+static void find_pace(live *w, live_island *s) {
+    s->pace = that_of_most(s->at_pace, s->body_count);
+    s->tall = that_of_most(s->at_tall, s->body_count);
+    for (int k = 0; k < s->body_count && s->pace > 0; k++) {
+        const live_rest *r = &w->rests[w->island_bodies.data[s->first_body + k]];
+        if (r->pace >= s->pace) s->hold = fmax(s->hold, r->hold);
+    }
 }
 
 static live_island *island_of(live *w, int a, int b) {
@@ -192,6 +208,7 @@ static void set_paces(live *w) {
     w->finest = w->hinge_pace = 0;
     for (int64_t i = 0; i < w->islands.count; i++) {
         live_island *s = &w->islands.data[i];
+        find_pace(w, s);
         if (s->direct || !s->awake) s->pace = s->tall = 0;
         if (s->hinge_count > 0 && s->awake && !s->direct)
             w->hinge_pace = larger(w->hinge_pace, larger(s->pace, live_loose_pace(w, s)));

@@ -140,6 +140,35 @@ static void what_rests_goes_slowly(void **state) {
     finish(&t);
 }
 
+/* The first `hurried` of 100 boxes side by side on the floor and five in a column on one of them have just
+ * been an island that hurries: the pace of all of them in the next step. */
+static int pace_of_most(int hurried) {
+    trial t;
+    begin(&t);
+    add_floor(&t);
+    for (int i = 0; i < 5; i++) add(&t, abut_shape_solid(t.box), 0, 0, 1.5 + i);
+    for (int i = 0; i < 100; i++) add(&t, abut_shape_solid(t.box), i % 10, i / 10, 0.5);
+    start(&t);
+    steps(&t, 2);
+    live *w = t.run->live;
+    assert_int_equal(w->islands.count, 1);
+    assert_int_equal(w->finest, 0);
+    for (int i = 1; i <= hurried; i++) w->rests[i].pace = 2, w->rests[i].hold = 1;
+    steps(&t, 1);
+    int pace = w->islands.data[0].pace;
+    finish(&t);
+    return pace;
+}
+
+/* A heap of 4,000 hulls that landed took four times as long: one column of seven that fell on it hurried, and
+ * all that touched it, and all that touched that. */
+static void a_few_do_not_make_all_hurry(void **state) {
+    (void)state;
+    assert_int_equal(pace_of_most(5), 0);
+    assert_int_equal(pace_of_most(52), 0);
+    assert_int_equal(pace_of_most(53), 2);
+}
+
 /* The overload of cubes on each other in closed form: each contact has four points, at the arms a / 2 from an
  * axis through its middle, of the effective mass 1 / (2 (1/m + (a^2 / 2) / (m a^2 / 6))) = m / 8 between two
  * cubes, m / 4 on the floor.  With K = m w^2 a^2 / 8 for all, n layers buckle at n^3 m g a / 7.84 K
@@ -216,6 +245,7 @@ int main(void) {
                                        cmocka_unit_test(two_columns_of_thirty_stand),
                                        cmocka_unit_test(a_dropped_pyramid_stands),
                                        cmocka_unit_test(what_rests_goes_slowly),
+                                       cmocka_unit_test(a_few_do_not_make_all_hurry),
                                        cmocka_unit_test(columns_are_overloaded_as_greenhill_says),
                                        cmocka_unit_test(each_island_has_its_own_pace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
