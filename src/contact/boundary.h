@@ -55,9 +55,9 @@ void boundary_free(const abut_context *context, boundary *b);
 int boundary_collide(const boundary *a, pose pa, const boundary *b, pose pb, const manifold_config *config,
                      manifold *out, int room);
 /* Of a segment with a radius (a capsule, or a sphere when from = to; world) and a boundary: normals from the
- * boundary to the segment. */
+ * boundary to the segment.  `deep`: a part of the segment is inside that none of them explains. */
 int boundary_collide_round(vec3 from, vec3 to, double radius, const boundary *b, pose pb,
-                           const manifold_config *config, manifold *out, int room);
+                           const manifold_config *config, manifold *out, int room, bool *deep);
 
 /* The first face that o + t d meets from outside, 0 <= t <= *t (shape axes); -1: none. */
 int32_t boundary_ray(const boundary *b, vec3 o, vec3 d, double *t);

@@ -3,14 +3,21 @@
  * A sphere is a point with a radius, a capsule a segment with one.  Each feature of the boundary holds the
  * points that are nearest to it: those over a face, between the two half-planes of an edge, in the cone of a
  * vertex (the Voronoi regions outside the solid).  Where an end or the axis is nearest in such a region,
- * there is a contact, gap = distance - radius. */
+ * there is a contact, gap = distance - radius.  Regions overlap by LEAN: a capsule that lies along an edge is
+ * nearest to points on their borders, and rounding would say of both that it is the other's.
+ *
+ * Where an end is inside, it belongs to the nearest face.  An axis that goes through the solid, or whose end
+ * is so deep inside that no face is near, is told by nothing here: the caller is told so. */
 #include "contact/boundary.h"
+
+#define LEAN 1e-9 /* radians, and part of a length */
 
 typedef struct stadium {
     const boundary *b;
     vec3 p, e;     /* stored frame: p + s e, 0 <= s <= 1 */
     vec3 end;      /* the end that is looked at */
     int32_t which; /* 0, 1 */
+    bool told[2];  /* of an end inside: by a face */
     double radius, reach;
     pose frame;
     gather *found;
@@ -38,31 +45,38 @@ static bool visit_face(void *user, int32_t face) {
     if (!index_face_contains(q->b->solid, face, q->end)) return true;
     bool inside = height < 0;
     if (inside && !boundary_contains(q->b, vec3_add(q->end, q->b->solid->origin))) return true;
+    if (inside) q->told[q->which] = true;
     add(q, q->end, height, f->plane.n, (abut_feature){ABUT_FEATURE_VERTEX, q->which},
         (abut_feature){ABUT_FEATURE_FACE, face}, inside ? q->which : -1);
     return true;
 }
 
-/* Whether v, orthogonal to the convex edge, leads out between its two faces. */
-static bool between_faces(const abut_solid *s, const solid_edge *e, vec3 along, vec3 v) {
-    for (int k = 0; k < 2; k++) {
-        vec3 n = solid_faces(s)[solid_coedges(s)[e->coedge[k]].face].plane.n;
-        if (vec3_dot(vec3_cross(n, k ? vec3_neg(along) : along), v) > 0) return false;
-    }
+static vec3 normal_of(const abut_solid *s, const solid_edge *e, int k) {
+    return solid_faces(s)[solid_coedges(s)[e->coedge[k]].face].plane.n;
+}
+
+/* The direction of v, orthogonal to the convex edge, if it leads out between its two faces; for an axis that
+ * meets the edge, half way between them. */
+static bool between_faces(const abut_solid *s, const solid_edge *e, vec3 along, vec3 v, vec3 *out) {
+    double length = vec3_length(v), lean = LEAN * length * vec3_length(along);
+    for (int k = 0; k < 2; k++)
+        if (vec3_dot(vec3_cross(normal_of(s, e, k), k ? vec3_neg(along) : along), v) > lean) return false;
+    *out = vec3_unit(length > 0 ? v : vec3_add(normal_of(s, e, 0), normal_of(s, e, 1)));
     return true;
 }
+
+static bool is_part(double t) { return t >= -LEAN && t <= 1 + LEAN; }
 
 static bool visit_edge(void *user, int32_t edge) {
     stadium *q = user;
     const abut_solid *s = q->b->solid;
     const solid_edge *e = &solid_edges(s)[edge];
-    vec3 p = solid_position(s, e->vertex[0]), along = vec3_sub(solid_position(s, e->vertex[1]), p);
+    vec3 p = solid_position(s, e->vertex[0]), along = vec3_sub(solid_position(s, e->vertex[1]), p), out;
     double ff = vec3_length2(along), t = vec3_dot(vec3_sub(q->end, p), along) / ff;
     vec3 v = vec3_sub(q->end, vec3_axpy(p, t, along));
     abut_feature other = {ABUT_FEATURE_EDGE, edge};
-    if (t > 0 && t < 1 && vec3_length2(v) > 0 && between_faces(s, e, along, v))
-        add(q, q->end, vec3_length(v), vec3_unit(v), (abut_feature){ABUT_FEATURE_VERTEX, q->which}, other,
-            -1);
+    if (is_part(t) && between_faces(s, e, along, v, &out))
+        add(q, q->end, vec3_length(v), out, (abut_feature){ABUT_FEATURE_VERTEX, q->which}, other, -1);
     /* the axis across the edge; once for both ends */
     vec3 n = vec3_cross(q->e, along), d = vec3_sub(p, q->p);
     double nn = vec3_length2(n);
@@ -71,35 +85,45 @@ static bool visit_edge(void *user, int32_t edge) {
     t = vec3_triple(n, d, q->e) / nn;
     vec3 x = vec3_axpy(q->p, a, q->e);
     v = vec3_sub(x, vec3_axpy(p, t, along));
-    if (a > 0 && a < 1 && t > 0 && t < 1 && vec3_length2(v) > 0 && between_faces(s, e, along, v))
-        add(q, x, vec3_length(v), vec3_unit(v), (abut_feature){ABUT_FEATURE_EDGE, 0}, other, -1);
+    if (a > 0 && a < 1 && is_part(t) && between_faces(s, e, along, v, &out))
+        add(q, x, vec3_length(v), out, (abut_feature){ABUT_FEATURE_EDGE, 0}, other, -1);
     return true;
 }
 
 /* In the cone of the vertex: all that is there leads away from v. */
-static bool in_cone(const boundary *b, int32_t vertex, vec3 v) {
-    return vec3_length2(v) > 0 && boundary_leads_away(b, vertex, vec3_neg(vec3_unit(v)), 0);
+static bool in_cone(const boundary *b, int32_t vertex, vec3 v, vec3 *out) {
+    *out = vec3_unit(vec3_length2(v) > 0 ? v : vec3_neg(b->inward[vertex]));
+    return vec3_length2(*out) > 0 && boundary_leads_away(b, vertex, vec3_neg(*out), LEAN);
 }
 
 static bool visit_vertex(void *user, int32_t vertex) {
     stadium *q = user;
-    const abut_solid *s = q->b->solid;
-    vec3 at = solid_position(s, vertex), v = vec3_sub(q->end, at);
+    vec3 at = solid_position(q->b->solid, vertex), v = vec3_sub(q->end, at), out;
     abut_feature other = {ABUT_FEATURE_VERTEX, vertex};
     double ee = vec3_length2(q->e), t = ee > 0 ? vec3_dot(vec3_sub(at, q->p), q->e) / ee : 0;
-    if ((q->which ? t >= 1 : t <= 0) && in_cone(q->b, vertex, v))
-        add(q, q->end, vec3_length(v), vec3_unit(v), (abut_feature){ABUT_FEATURE_VERTEX, q->which}, other,
-            -1);
+    if ((q->which ? t >= 1 : t <= 0) && in_cone(q->b, vertex, v, &out))
+        add(q, q->end, vec3_length(v), out, (abut_feature){ABUT_FEATURE_VERTEX, q->which}, other, -1);
     if (q->which || !(t > 0 && t < 1)) return true;
     vec3 x = vec3_axpy(q->p, t, q->e);
     v = vec3_sub(x, at);
-    if (in_cone(q->b, vertex, v))
-        add(q, x, vec3_length(v), vec3_unit(v), (abut_feature){ABUT_FEATURE_EDGE, 0}, other, -1);
+    if (in_cone(q->b, vertex, v, &out))
+        add(q, x, vec3_length(v), out, (abut_feature){ABUT_FEATURE_EDGE, 0}, other, -1);
     return true;
 }
 
+/* Whether a part of the axis is inside of which no end told why. */
+static bool goes_inside(const stadium *q, box axis) {
+    const boundary *b = q->b;
+    vec3 end = vec3_add(q->p, q->e);
+    double t = 1;
+    if (!b->faces.node_count || !box_overlap(axis, b->faces.nodes[0].bounds)) return false;
+    bool in[2] = {boundary_holds(b, q->p), boundary_holds(b, end)};
+    if (in[0] || in[1]) return (in[0] && !q->told[0]) || (in[1] && !q->told[1] && vec3_length2(q->e) > 0);
+    return vec3_length2(q->e) > 0 && boundary_ray(b, vec3_add(q->p, b->solid->origin), q->e, &t) >= 0;
+}
+
 int boundary_collide_round(vec3 from, vec3 to, double radius, const boundary *b, pose pb,
-                           const manifold_config *config, manifold *out, int room) {
+                           const manifold_config *config, manifold *out, int room, bool *deep) {
     gather found;
     found.count = 0;
     stadium q = {.b = b, .radius = radius, .reach = config->reach, .found = &found};
@@ -115,6 +139,7 @@ int boundary_collide_round(vec3 from, vec3 to, double radius, const boundary *b,
         box_tree_query(&b->edges, box_grow(k ? here : all, wide), visit_edge, &q);
         box_tree_query(&b->vertices, box_grow(k ? here : all, wide), visit_vertex, &q);
     }
+    *deep = goes_inside(&q, all);
     return gather_group(&found, config, out, room);
 }
 

@@ -237,8 +237,10 @@ static int collide_boundary(const collider *a, pose pa, const collider *b, pose 
         return collider_collide_curved(a, pa, b, pb, config, out, room);
     double half = b->shape.kind == ABUT_SHAPE_CAPSULE ? b->shape.length / 2 : 0;
     vec3 e = quat_rotate(pb.rotation, vec3_make(0, 0, half));
+    bool deep = false;
     int count = boundary_collide_round(vec3_sub(pb.position, e), vec3_add(pb.position, e), b->shape.radius,
-                                       &a->boundary, pa, config, out, room);
+                                       &a->boundary, pa, config, out, room, &deep);
+    if (deep) return collider_leave(a, pa, b, pb, config, out, room);
     for (int i = 0; i < count; i++) manifold_turn(&out[i]);
     return count;
 }

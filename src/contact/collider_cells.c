@@ -71,7 +71,8 @@ static bool visit_cell(void *user, int32_t cell) {
     p.size = shape_radius(&part) + shape_radius(m->shape);
     vec3 on, v;
     int steps;
-    return convex_closest_cores(&p, &on, &v, &steps);
+    double own, radius = convex_core_radii(&p, &own);
+    return convex_closest_cores(&p, &on, &v, &steps) && vec3_length(v) >= radius;
 }
 
 bool collider_cells_meet(const collider_cells *cells, const abut_convex *shape, pose at, box bounds) {

@@ -162,9 +162,10 @@ static double far_from_ellipsoid(const abut_convex *s, vec3 x) {
 static bool visit_vertex(void *user, int32_t vertex) {
     curved_search *q = user;
     vec3 v = solid_position(q->boundary->solid, vertex);
-    const bool is_cylinder = q->shape->kind == ABUT_CONVEX_CYLINDER;
+    const bool is_cylinder = q->shape->kind == ABUT_CONVEX_CYLINDER,
+               is_ellipsoid = q->shape->kind == ABUT_CONVEX_ELLIPSOID;
     cast_hit hit;
-    if (!is_cylinder && far_from_ellipsoid(q->shape, pose_unpoint(q->pb, v)) > q->config->reach) return true;
+    if (is_ellipsoid && far_from_ellipsoid(q->shape, pose_unpoint(q->pb, v)) > q->config->reach) return true;
     if (!cast_point(q->b, q->pb, v, INFINITY, &hit)) return true;
     keep_deepest(q, vertex, v, hit.t, hit.normal);
     if (is_cylinder && hit.t < 0)
@@ -182,16 +183,30 @@ void curved_find(curved_search *q, box near) {
     box_tree_query(&q->boundary->vertices, near, visit_vertex, q);
 }
 
-int collider_collide_curved(const collider *a, pose pa, const collider *b, pose pb,
-                            const manifold_config *config, manifold *out, int room) {
-    gather found;
+static curved_search make_search(const collider *a, pose pa, const collider *b, pose pb,
+                                 const manifold_config *config, gather *found) {
     curved_search q = {
         .a = a, .b = b, .boundary = &a->boundary, .shape = &b->convex.convex, .config = config};
-    found.count = 0, q.found = &found;
+    found->count = 0, q.found = found;
     q.frame = solid_frame(a->boundary.solid, pa), q.pb = pose_relative(pb, q.frame);
     q.turn = quat_matrix(q.pb.rotation);
     q.size = a->boundary.solid->diagonal + 2 * shape_radius(q.shape), q.slack = 1e-9 * q.size;
+    return q;
+}
+
+int collider_collide_curved(const collider *a, pose pa, const collider *b, pose pb,
+                            const manifold_config *config, manifold *out, int room) {
+    gather found;
+    curved_search q = make_search(a, pa, b, pb, config, &found);
     curved_find(&q, box_grow(collider_bounds(b, q.pb), config->reach));
     curved_settle(&q);
+    return gather_group(&found, config, out, room);
+}
+
+int collider_leave(const collider *a, pose pa, const collider *b, pose pb, const manifold_config *config,
+                   manifold *out, int room) {
+    gather found;
+    curved_search q = make_search(a, pa, b, pb, config, &found);
+    curved_leave(&q);
     return gather_group(&found, config, out, room);
 }

@@ -80,5 +80,7 @@ void curved_offer(curved_search *q, const curved_place *p);
 /* After all places are known: of the ways of which nothing is proved those that count, and a farther look
  * where none does though the two overlap. */
 void curved_settle(curved_search *q);
+/* The shortest way out of a deep overlap, told as deep as is proved. */
+void curved_leave(curved_search *q);
 
 #endif

@@ -45,13 +45,16 @@ int collider_collide_cavity(const collider *a, pose pa, const collider *b, pose 
 abut_status collider_cells_create(const abut_context *context, const boundary *b, collider_cells *out,
                                   abut_error *error);
 void collider_cells_free(const abut_context *context, collider_cells *c);
-/* Whether a cylinder or an ellipsoid at a pose, with these bounds (shape axes of the solid), has a part of
- * it. */
+/* Whether a round shape at a pose, with these bounds (shape axes of the solid), has a part of it. */
 bool collider_cells_meet(const collider_cells *cells, const abut_convex *shape, pose at, box bounds);
 
 /* collider_curved.c: A is a solid with dents, B a cylinder or an ellipsoid. */
 int collider_collide_curved(const collider *a, pose pa, const collider *b, pose pb,
                             const manifold_config *config, manifold *out, int room);
+
+/* B is a sphere or a capsule, too: one contact, the way out of a deep overlap. */
+int collider_leave(const collider *a, pose pa, const collider *b, pose pb, const manifold_config *config,
+                   manifold *out, int room);
 
 /* collider_surface.c: A is a smooth surface. */
 abut_status collider_surface_create(const abut_context *context, collider *c, abut_error *error);

@@ -239,7 +239,7 @@ static void leave_hull(curved_search *q, double depth) {
 /* A still shorter way may slide along several faces at once, so that no more is told of its length than is
  * proved.  At a saddle that is the rule: what leads out in one piece is a long way round, and the vertex
  * takes its shortest way out of B. */
-static void settle_deep(curved_search *q) {
+void curved_leave(curved_search *q) {
     const curved_way *w = NULL;
     box near = collider_bounds(q->b, q->pb);
     q->is_deep = true;
@@ -259,5 +259,5 @@ static void settle_deep(curved_search *q) {
 }
 
 void curved_settle(curved_search *q) {
-    if (!settle_near(q) && overlaps(q)) settle_deep(q);
+    if (!settle_near(q) && overlaps(q)) curved_leave(q);
 }

@@ -87,8 +87,35 @@ static abut_shape scaled(abut_shape s, double k) {
 }
 
 static abut_convex convex_of(const abut_shape *s) {
-    return s->kind == ABUT_SHAPE_CYLINDER ? abut_convex_cylinder(s->radius, s->length)
-                                          : abut_convex_ellipsoid(s->axes.x, s->axes.y, s->axes.z);
+    switch (s->kind) {
+    case ABUT_SHAPE_SPHERE: return abut_convex_sphere(s->radius);
+    case ABUT_SHAPE_CAPSULE: return abut_convex_capsule(s->radius, s->length);
+    case ABUT_SHAPE_CYLINDER: return abut_convex_cylinder(s->radius, s->length);
+    default: return abut_convex_ellipsoid(s->axes.x, s->axes.y, s->axes.z);
+    }
+}
+
+static bool is_round(const abut_shape *s) {
+    return s->kind == ABUT_SHAPE_SPHERE || s->kind == ABUT_SHAPE_CAPSULE;
+}
+
+/* The square of the distance of x + t d, 0 <= t <= 1, from the segment -h .. h of the z axis:  f(t) is convex
+ * and piecewise quadratic, and least at an end, where the nearest point of the axis is an end, or within. */
+static double distance2_from_axis(vec3 x, vec3 d, double h) {
+    double cross = d.x * d.x + d.y * d.y, all = cross + d.z * d.z, least = INFINITY;
+    double at[] = {0,
+                   1,
+                   all > 0 ? -(x.x * d.x + x.y * d.y + (x.z - h) * d.z) / all : 0,
+                   all > 0 ? -(x.x * d.x + x.y * d.y + (x.z + h) * d.z) / all : 0,
+                   cross > 0 ? -(x.x * d.x + x.y * d.y) / cross : 0,
+                   d.z != 0 ? (h - x.z) / d.z : 0,
+                   d.z != 0 ? (-h - x.z) / d.z : 0};
+    for (int k = 0; k < 7; k++) {
+        vec3 y = vec3_axpy(x, fmin(1, fmax(0, at[k])), d);
+        double z = fmax(0, fabs(y.z) - h);
+        least = fmin(least, y.x * y.x + y.y * y.y + z * z);
+    }
+    return least;
 }
 
 /* The part of x + t d, 0 <= t <= 1, for which a t^2 + 2 b t + c < 0, cut with from .. to. */
@@ -105,6 +132,7 @@ static void cut_quadratic(double a, double b, double c, double *from, double *to
 static bool has_part(const abut_shape *s, vec3 x, vec3 end) {
     vec3 d = vec3_sub(end, x);
     double from = 0, to = 1;
+    if (is_round(s)) return distance2_from_axis(x, d, s->length / 2) < s->radius * s->radius;
     if (s->kind == ABUT_SHAPE_ELLIPSOID) {
         vec3 e = s->axes;
         x = vec3_make(x.x / e.x, x.y / e.y, x.z / e.z), d = vec3_make(d.x / e.x, d.y / e.y, d.z / e.z);
@@ -172,6 +200,7 @@ static told tell(const subject *a, const collider *b, pose p, double reach, doub
  * radian of the one they have in common, are off by a tenth of their gap; the sides of a polygon of 16
  * corners that stands for the end of a cylinder by r (1 - cos(pi / 16)) < 0.02 r. */
 static void check_witnesses(const subject *a, const collider *b, pose p, const told *t, double chord) {
+    const bool ends_too = chord < 0; /* of a capsule that leans, the far end's own point is inside it */
     for (int i = 0; i < t->count; i++)
         for (int k = 0; k < t->m[i].count; k++) {
             const manifold_point *c = &t->m[i].points[k];
@@ -183,7 +212,8 @@ static void check_witnesses(const subject *a, const collider *b, pose p, const t
             assert_true(boundary_nearest(&a->boundary, vec3_add(y, a->solid->origin), &far, &on, &normal));
             assert_true(cast_point(b, p, x, INFINITY, &hit));
             if (fabs(far) > off) fail_msg("a contact is %g off the boundary", far);
-            if (fabs(hit.t) > off + chord) fail_msg("a contact is %g off the surface", hit.t);
+            if ((ends_too ? hit.t : fabs(hit.t)) > off + fmax(chord, 0))
+                fail_msg("a contact is %g off the surface", hit.t);
         }
 }
 
@@ -237,7 +267,7 @@ typedef struct tally {
 static void try_pose(subject *a, const abut_shape *s, const collider *b, pose p, uint64_t *seed, int round,
                      tally *count) {
     const abut_shape smaller = scaled(*s, 0.9999);
-    const double chord = s->kind == ABUT_SHAPE_CYLINDER ? 0.02 * s->radius : 0;
+    const double chord = s->kind == ABUT_SHAPE_CYLINDER ? 0.02 * s->radius : is_round(s) ? -1 : 0;
     told t = tell(a, b, p, 0.02, 0.2);
     check_witnesses(a, b, p, &t, chord);
     if (overlap(a, &smaller, p)) {
@@ -248,7 +278,7 @@ static void try_pose(subject *a, const abut_shape *s, const collider *b, pose p,
         if (t.least < -1e-8) fail_msg("round %d: pushed by %g out of nothing", round, t.least);
         double distance = fmax(0, cell_distance(a, s, p)); /* GJK has no distance where they touch */
         t = tell(a, b, p, 0.1, 0);
-        check_witnesses(a, b, p, &t, 0);
+        check_witnesses(a, b, p, &t, fmin(chord, 0));
         if (distance < 0.099 && fabs(t.least - distance) > 1e-6)
             fail_msg("round %d: a gap of %g is told as %g", round, distance, t.least);
         count->near += distance < 0.1;
@@ -305,7 +335,27 @@ static void test_cylinders(void **state) {
     }
 }
 
+static void test_capsules(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        try_shape(kind, abut_shape_capsule(0.1, 0.2), 400, 91 + (uint64_t)kind);
+        try_shape(kind, abut_shape_capsule(0.04, 0.05), 400, 101 + (uint64_t)kind);
+        try_shape(kind, abut_shape_capsule(0.013, 0.33), 400, 111 + (uint64_t)kind);
+        try_shape(kind, abut_shape_capsule(0.02, 0.6), 400, 121 + (uint64_t)kind);
+    }
+}
+
+static void test_spheres(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        try_shape(kind, abut_shape_sphere(0.15), 400, 131 + (uint64_t)kind);
+        try_shape(kind, abut_shape_sphere(0.06), 400, 141 + (uint64_t)kind);
+        try_shape(kind, abut_shape_sphere(0.01), 400, 151 + (uint64_t)kind);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ellipsoids), cmocka_unit_test(test_cylinders)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ellipsoids), cmocka_unit_test(test_cylinders),
+                                       cmocka_unit_test(test_capsules), cmocka_unit_test(test_spheres)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
