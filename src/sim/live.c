@@ -5,7 +5,7 @@
 #define CYCLES   0.14 /* of the springs of contacts, a sub-step */
 #define PI       3.14159265358979323846
 
-enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 10 };
+enum { LIVE_MAGIC = 0x4c425541, LIVE_VERSION = 11 };
 
 abut_live_options abut_default_live_options(void) {
     return (abut_live_options){.sleep = true, .direct_rows = 192, .share_from = 1e-4};
@@ -523,7 +523,8 @@ abut_status live_restore(live *w, const void *block, size_t size, abut_error *er
 uint64_t live_hash(const live *w, uint64_t seed) {
     uint64_t h = hash64(&w->waits, sizeof w->waits, seed);
     for (int i = 0; i < w->bodies; i++) {
-        h = hash64(&w->rests[i].still, sizeof w->rests[i].still, h);
+        double halves[] = {w->rests[i].still, w->rests[i].early, w->rests[i].late};
+        h = hash64(halves, sizeof halves, h);
         int32_t words[] = {w->rests[i].asleep, w->rests[i].pace, w->rests[i].tall, w->rests[i].hung,
                            w->rests[i].hurry};
         h = hash64(&w->rests[i].hold, sizeof w->rests[i].hold, hash64(words, sizeof words, h));

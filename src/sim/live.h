@@ -142,7 +142,8 @@ typedef struct live_placed {
 } live_placed;
 
 typedef struct live_rest {
-    double still; /* seconds since the body last moved */
+    double still;       /* seconds since the body last moved, */
+    double early, late; /* and how fast it was at most in the first half of them, and after: live_sleep.c */
     int32_t asleep, island;
     int32_t pace, tall; /* of its island: that of the next step, and the one at which it last swayed */
     double hold;        /* seconds: for so long it keeps this pace */
@@ -593,6 +594,7 @@ void live_note_turn(live *w, int slot);
 void live_refresh(live *w, int first, int end); /* batches */
 void live_shift_warmth(live *w);
 bool live_islands(live *w);
+bool live_wake(live *w);
 bool live_sleep(live *w);
 bool live_find_bouncing(live *w);
 bool live_color(live *w);

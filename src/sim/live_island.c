@@ -1,8 +1,7 @@
 /* Islands: movable bodies that push each other through contacts and hinges.  An island sleeps and wakes as a
- * whole, and is solved either by batches or directly. */
+ * whole (live_sleep.c), and is solved either by batches or directly. */
 #include "sim/live.h"
 
-#define STILL_SECONDS 0.5
 enum { EASY_ROWS = 30, EASY_BUDGET = 120, LOW = 8 };
 
 static int find(int32_t *parent, int i) {
@@ -227,74 +226,12 @@ static void set_paces(live *w) {
         if (w->body[i].kinematic) w->pace[i + 1] = (uint8_t)w->finest;
 }
 
-/* ---- sleep and wake */
-
-static abut_event quiet_event(const live *w, abut_event_kind kind, int body) {
-    return (abut_event){.time = w->run->state->time,
-                        .kind = kind,
-                        .body = {body, -1},
-                        .point = w->motions[body].center,
-                        .count = 1};
-}
-
-/* Forces that are functions may begin at any time: nobody sleeps. */
-static bool has_functions(const live *w) {
-    for (int i = 0; i < w->model->force_count; i++)
-        if (w->model->forces[i].function) return true;
-    return false;
-}
-
-static bool wake(live *w) {
-    bool all =
-        !w->options.sleep || has_functions(w); /* a run that goes on from a snapshot may have sleepers */
-    for (int i = 0; i < w->bodies; i++) {
-        live_rest *r = &w->rests[i];
-        if (r->asleep && (all || w->islands.data[r->island].awake)) {
-            r->asleep = 0, r->still = 0;
-            w->islands.data[r->island].awake = true;
-            if (live_emit(w, quiet_event(w, ABUT_EVENT_WAKE, i), NULL) != ABUT_OK) return false;
-        }
-        w->movable[i + 1] = w->body[i].movable && !r->asleep;
-    }
-    return true;
-}
-
 bool live_islands(live *w) {
     connect(w);
     if (!count_members(w)) return false;
     count_contacts(w);
-    if (!list_members(w) || !wake(w)) return false;
+    if (!list_members(w) || !live_wake(w)) return false;
     choose_direct(w);
     set_paces(w);
-    return true;
-}
-
-/* Still: slower than the rest speed, and turning so slowly that no point of it is faster; a body without a
- * shape is as large as a ring of its inertia. */
-static bool is_still(const live *w, int body) {
-    double limit = 4 * w->model->tolerance.rest_speed;
-    twist v = w->motions[body].velocity;
-    const body_inertia *b = &w->body[body].inertia;
-    double r = isfinite(w->radii[body]) ? w->radii[body] : w->size;
-    if (r == 0) r = sqrt((b->inertia.cx.x + b->inertia.cy.y + b->inertia.cz.z) / (2 * b->mass));
-    return vec3_length2(v.linear) < limit * limit && vec3_length2(v.angular) * r * r < limit * limit;
-}
-
-bool live_sleep(live *w) {
-    for (int i = 0; i < w->bodies; i++)
-        w->rests[i].still = w->movable[i + 1] && is_still(w, i) ? w->rests[i].still + w->dt : 0;
-    if (!w->options.sleep || has_functions(w)) return true;
-    for (int64_t k = 0; k < w->islands.count; k++) {
-        live_island *s = &w->islands.data[k];
-        bool rests = s->awake && !s->driven && s->contact_count + s->hinge_count > 0;
-        for (int i = 0; i < s->body_count && rests; i++)
-            rests = w->rests[w->island_bodies.data[s->first_body + i]].still >= STILL_SECONDS;
-        for (int i = 0; i < s->body_count && rests; i++) {
-            int body = w->island_bodies.data[s->first_body + i];
-            w->rests[body].asleep = 1;
-            w->motions[body].velocity = (twist){{0, 0, 0}, {0, 0, 0}};
-            if (live_emit(w, quiet_event(w, ABUT_EVENT_SLEEP, body), NULL) != ABUT_OK) return false;
-        }
-    }
     return true;
 }
