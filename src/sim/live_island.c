@@ -110,8 +110,11 @@ static void count_contacts(live *w) {
         island->driven |= h->has_motor || moves_by_itself(w, h->a) || moves_by_itself(w, h->b);
     }
     for (int i = 0; i < w->model->spring_count; i++) {
-        live_island *island = island_of(w, w->model->springs[i].a, w->model->springs[i].b);
-        if (island) island->spring_count++;
+        const model_spring *s = &w->model->springs[i];
+        live_island *island = island_of(w, s->a, s->b);
+        if (!island) continue;
+        island->spring_count++;
+        island->driven |= moves_by_itself(w, s->a) || moves_by_itself(w, s->b);
     }
     for (int64_t i = 0; i < w->islands.count; i++) w->islands.data[i].awake |= w->islands.data[i].driven;
 }

@@ -97,13 +97,15 @@ static double moved_since(const live *w, live_pair pair, const live_seen *s) {
     return sqrt(vec3_length2(d)) + 2 * sqrt(dq) * radius;
 }
 
-/* Whether what was seen of a pair still holds. */
+/* Whether what was seen of a pair still holds.  Of two that no force moves one may move by itself: it wakes
+ * what it comes to. */
 static bool holds(const live *w, live_pair p, const live_seen *seen, int contacts) {
-    if (!w->movable[p.a + 1] && !w->movable[p.b + 1]) return true;
+    bool awake = live_is_awake(w, p.a, p.b);
+    if (!awake && !w->body[p.a].kinematic && !w->body[p.b].kinematic) return true;
     bool faceted = w->faceted[p.a] && w->faceted[p.b];
-    return moved_since(w, p, seen) <= (contacts == 0 ? seen->apart - live_reach_of(w, p)
-                                       : faceted     ? LIVE_AGAIN * w->size
-                                                     : -1);
+    double moved = moved_since(w, p, seen);
+    if (!awake && moved == 0 && contacts > 0) return true;
+    return moved <= (contacts == 0 ? seen->apart - live_reach_of(w, p) : faceted ? LIVE_AGAIN * w->size : -1);
 }
 
 /* Pairs are sorted by their first bodies; the second ones lie anywhere. */

@@ -84,10 +84,54 @@ static void a_heap_falls_asleep(void **state) {
     finish(&t);
 }
 
+/* What comes to a sleeper wakes it: a pusher (a box, a ball) whose front is a metre away when the box falls
+ * asleep takes it along by v t - 1, at any speed. */
+static void what_comes_wakes(void **state) {
+    (void)state;
+    for (int k = 0; k < 24; k++) {
+        trial t;
+        double v = 0.05 * (k / 2 + 1), seconds = 1.5 / v;
+        begin(&t);
+        t.options.sleep = true;
+        add_floor(&t);
+        add(&t, abut_shape_solid(t.box), 0, 0, 0.5);
+        abut_body_def *pusher =
+            add(&t, k % 2 ? abut_shape_sphere(0.4) : abut_shape_solid(t.box), -(k % 2 ? 1.9 : 2), 0, 0.6);
+        pusher->kinematic = true, pusher->velocity.x = v;
+        start(&t);
+        steps(&t, (int)(60 * seconds + 0.5));
+        close_to(abut_sim_motion(t.run, 1).center.x, 0.5, 0.02);
+        assert_int_equal(t.events[ABUT_EVENT_WAKE], 1);
+        finish(&t);
+    }
+}
+
+/* So does a spring whose other end moves: k (0.2 t) exceeds friction, 0.6 m g, after 2.942 s, and then the
+ * speed is k 0.2 t^2 / 2 m: 1 cm/s after another 0.1 s. */
+static void a_spring_that_moves_wakes(void **state) {
+    (void)state;
+    trial t;
+    begin(&t);
+    t.options.sleep = true;
+    add_floor(&t);
+    add(&t, abut_shape_solid(t.box), 0, 0, 0.5)->mass = 1;
+    abut_body_def *hand = add(&t, (abut_shape){.kind = ABUT_SHAPE_NONE}, 1, 0, 0.5);
+    hand->kinematic = true, hand->velocity.x = 0.2, hand->mass = 1, hand->has_inertia = true;
+    hand->inertia[0] = hand->inertia[1] = hand->inertia[2] = 1;
+    abut_spring_def spring = {.a = 1, .b = 2, .length = 1, .stiffness = 10};
+    t.world.springs = &spring, t.world.spring_count = 1;
+    start(&t);
+    while (abut_sim_motion(t.run, 1).velocity.x < 0.01 && abut_sim_time(t.run) < 5) steps(&t, 1);
+    close_to(abut_sim_time(t.run), 0.6 * 9.80665 / (10 * 0.2) + 0.1, 0.03);
+    finish(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_small_force_pushes_gets_going),
                                        cmocka_unit_test(a_pendulum_that_hardly_swings_goes_on),
                                        cmocka_unit_test(what_drag_stops_sleeps),
-                                       cmocka_unit_test(a_heap_falls_asleep)};
+                                       cmocka_unit_test(a_heap_falls_asleep),
+                                       cmocka_unit_test(what_comes_wakes),
+                                       cmocka_unit_test(a_spring_that_moves_wakes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
