@@ -118,6 +118,9 @@ typedef struct abut_convex_options {
                             facing it; 5e-7, so that they lie within the touching distance of each other */
     double far_distance; /* metres: once the shapes are known to be farther apart, stop (infinity: never) */
     bool no_points;      /* only growth, normal and distance */
+    double deep;         /* metres: a deeper overlap is told along the shortest way apart, where that is
+                            shorter by a fifth (near the rim of a thin plate the ray between the centres leaves
+                            by the rim); 0: never */
 } abut_convex_options;
 ABUT_API abut_convex_options abut_default_convex_options(void);
 

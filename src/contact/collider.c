@@ -26,7 +26,7 @@ static abut_status create_solid(const abut_context *context, const abut_shape *s
     if (status != ABUT_OK) return status;
     c->convex.convex = abut_convex_hull(c->hull);
     /* the radius of a ball has V / A = r / 3 */
-    c->bounds = facts.bounds, c->core = 3 * facts.volume / facts.area;
+    c->bounds = facts.bounds, c->convex.core = c->core = 3 * facts.volume / facts.area;
     if (manifold_shape_fits(&c->convex)) return ABUT_OK;
     return fail(error, ABUT_INVALID,
                 "collider: a face of the solid's hull has %d corners; the live clock takes at most %d",
@@ -44,7 +44,7 @@ static abut_status create_round(const abut_shape *shape, collider *c, abut_error
     c->core = shape->kind == ABUT_SHAPE_CYLINDER && half < r ? half : r;
     if (shape->kind == ABUT_SHAPE_ELLIPSOID)
         e = shape->axes, c->core = e.x < e.y ? e.x : e.y, c->core = c->core < e.z ? c->core : e.z;
-    c->kind = COLLIDER_CONVEX, c->bounds = (box){vec3_neg(e), e};
+    c->kind = COLLIDER_CONVEX, c->bounds = (box){vec3_neg(e), e}, c->convex.core = c->core;
     return ABUT_OK;
 }
 

@@ -317,10 +317,21 @@ static bool collide_hull_round(const abut_convex *hull, pose ph, const abut_conv
 
 /* ---- all else: growth distance and features */
 
-static vec3 collide_general(const abut_convex *a, pose pa, const abut_convex *b, pose pb,
+/* Overlaps of more than that part of the smaller core are told along the shortest way, where one of the two
+ * is flat or long: the ray between the centres of round ones leaves by the nearest side, or by one hardly
+ * farther.
+ */
+#define DEEP 0.02
+#define LONG 2.5 /* its radius, by its core: of a cube 1.7, of a regular tetrahedron 3 */
+
+static bool is_long(const manifold_shape *s) { return shape_radius(&s->convex) > LONG * s->core; }
+
+static vec3 collide_general(const manifold_shape *x, pose pa, const manifold_shape *y, pose pb,
                             const manifold_config *config, abut_convex_cache *cache, collection *c) {
+    const abut_convex *a = &x->convex, *b = &y->convex;
     abut_convex_point points[MANIFOLD_ROOM];
-    abut_convex_options options = {.angle = config->angle, .far_distance = config->reach};
+    double deep = is_long(x) || is_long(y) ? DEEP * fmin(x->core, y->core) : 0;
+    abut_convex_options options = {.angle = config->angle, .far_distance = config->reach, .deep = deep};
     abut_convex_result r = {.points = points, .capacity = MANIFOLD_ROOM};
     if (convex_query(a, pa, b, pb, &options, cache, &r) != ABUT_OK || r.is_far) return r.normal;
     for (int i = 0; i < r.point_count; i++)
@@ -355,7 +366,7 @@ void manifold_collide(const manifold_shape *a, pose pa, const manifold_shape *b,
         out->normal = collide_round(&p, &q, config->angle, &c);
     } else if (!(a->convex.kind == ABUT_CONVEX_HULL && is_round(b) &&
                  collide_hull_round(&a->convex, pa, &b->convex, pb, config->angle, &c, &out->normal))) {
-        out->normal = collide_general(&a->convex, pa, &b->convex, pb, config, cache, &c);
+        out->normal = collide_general(a, pa, b, pb, config, cache, &c);
     }
     manifold_thin_out(c.points, c.count, out->normal, config, out);
 }

@@ -20,6 +20,7 @@ enum { MANIFOLD_POINTS = 4, MANIFOLD_ROOM = 256 /* contact points before they ar
 
 typedef struct manifold_shape {
     bool is_halfspace;
+    double core; /* about the radius of a ball inside: overlaps of more than a fiftieth of it are deep */
     abut_convex convex;
     vec3 normal; /* of a half-space: the set normal . x <= offset, in shape axes */
     double offset;

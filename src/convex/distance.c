@@ -35,6 +35,7 @@ static abut_status check(const abut_convex *a, const abut_pose *pa, const abut_c
     if (status != ABUT_OK) return status;
     if (!(o->angle >= 0 && o->angle < 1))
         return fail(error, ABUT_INVALID, "angle is %g; give radians from 0 to 1", o->angle);
+    if (!(o->deep >= 0)) return fail(error, ABUT_INVALID, "deep is %g; give metres, or 0 for never", o->deep);
     if (!(o->far_distance >= 0))
         return fail(error, ABUT_INVALID, "far_distance is %g; give metres, or infinity for never",
                     o->far_distance);
@@ -67,6 +68,17 @@ static void balls_are_far(const convex_pair *p, double apart, convex_touch *t) {
         .n = vec3_scale(p->c, 1 / apart), .extent = p->size, .growth = apart / p->size, .is_far = true};
 }
 
+/* Where the ray between the centres leaves a deep overlap by another side than the nearest one. */
+static void shorten(const convex_pair *p, convex_touch *t) {
+    convex_touch way;
+    convex_shortest_way(p, &way);
+    double depth = t->extent - vec3_dot(t->n, p->c);
+    if (way.extent - vec3_dot(way.n, p->c) < 0.8 * depth) {
+        way.growth = t->growth, way.is_coincident = false;
+        *t = way;
+    }
+}
+
 /* Below this, relative to the size, the direction between the centres is rounding. */
 static const double COINCIDENT = 1e-13;
 
@@ -83,6 +95,7 @@ abut_status convex_query(const abut_convex *a, pose pose_a, const abut_convex *b
         balls_are_far(&p, apart, &t);
     else
         status = convex_grow(&p, o->far_distance, cache, &t);
+    if (o->deep > 0 && !t.is_far && t.extent - vec3_dot(t.n, p.c) > o->deep) shorten(&p, &t);
 
     r->growth = t.growth, r->normal = vec3_sub(vec3_zero(), t.n), r->distance = vec3_dot(t.n, p.c) - t.extent;
     r->is_far = t.is_far, r->is_coincident = t.is_coincident, r->iterations = t.iterations;

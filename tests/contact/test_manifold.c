@@ -382,6 +382,25 @@ static void test_hulls(void **state) {
     abut_hull_free(NULL, g), abut_hull_free(NULL, h);
 }
 
+/* A cube in a plate, by d, anywhere between its middle and 3 cm from its rim: out by the nearest side, x, and
+ * d deep.  (The ray between the centres leaves by the rim where d is more than 3 % of what both are thick.)
+ */
+static void test_rim_of_plate(void **state) {
+    (void)state;
+    abut_hull *g = box_hull(0.002, 1, 1), *h = box_hull(0.02, 0.02, 0.02);
+    manifold_shape plate = of(abut_convex_hull(g)), cube = of(abut_convex_hull(h));
+    plate.core = 0.0015, cube.core = 0.01;
+    for (int i = 0; i <= 10; i++)
+        for (int k = 1; k <= 5; k++) {
+            double d = 1e-4 * k, y = 0.047 * i;
+            manifold m = collide(&plate, at(0, 0, 0), &cube, at(0.011 - d, y, 0.3), &wide);
+            assert_near(m.normal.x, -1, 1e-12);
+            assert_near(least_gap(&m), -d, 1e-12);
+            assert_int_equal(m.count, 4);
+        }
+    abut_hull_free(NULL, g), abut_hull_free(NULL, h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round),
@@ -396,6 +415,7 @@ int main(void) {
         cmocka_unit_test(test_all_flat_vertices),
         cmocka_unit_test(test_hull_round),
         cmocka_unit_test(test_hulls),
+        cmocka_unit_test(test_rim_of_plate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
