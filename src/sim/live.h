@@ -60,11 +60,13 @@ enum {
 /* Faceted bodies that moved by less against each other keep their points, of the smallest body: a tenth of
  * the reach, so that what was beyond the reach is found in time, and a body at rest that trembles has the
  * same points in each step. */
-#define LIVE_AGAIN    0.002
-#define LIVE_CREEP    (1.0 / 16) /* of the rest speed, and LIVE_FAST: see live_grip.c */
-#define LIVE_FAST     4
-#define LIVE_SQUEEZED 0.1 /* of the smallest body: overlaps whose loads are not kept */
-#define LIVE_USUAL    0.9 /* the part of a load that the springs of a contact are stretched about */
+#define LIVE_AGAIN 0.002
+/* Of the smallest body: so far ahead contacts are looked for at least, of pairs that come so close. */
+#define LIVE_FORESIGHT 0.25
+#define LIVE_CREEP     (1.0 / 16) /* of the rest speed, and LIVE_FAST: see live_grip.c */
+#define LIVE_FAST      4
+#define LIVE_SQUEEZED  0.1 /* of the smallest body: overlaps whose loads are not kept */
+#define LIVE_USUAL     0.9 /* the part of a load that the springs of a contact are stretched about */
 
 /* ---- the state */
 
@@ -180,6 +182,7 @@ typedef struct live_body {
     bool movable, kinematic, spherical;
     bool bounded; /* has a bounded shape */
     bool light;   /* is looked at again within a step */
+    bool ball;    /* of which any turn is as good as any other */
     bool rims;    /* a cylinder, an ellipsoid, a smooth surface: what is lowest runs round it as it turns */
 } live_body;
 
@@ -250,7 +253,8 @@ typedef struct live_batch {
     int32_t a[LANES], b[LANES]; /* slots */
     int32_t contact[LANES];     /* -1: the lane is empty */
     int32_t points;
-    int16_t rolls, grips;       /* some lane has rolling resistance; a grip */
+    uint8_t rolls, grips;       /* some lane has rolling resistance; a grip */
+    uint8_t bounces, unused;    /* bit by lane: it has restitution */
     uint32_t moves_a, moves_b;  /* bit by lane: the body may be written */
     uint32_t renewed;           /* bit by lane: the contact was found anew, see live_refresh.c */
     uint32_t bearing, wavering; /* bit by lane: it bears something; and wavers, see live_sway.c; */
@@ -286,7 +290,8 @@ typedef struct live_island {
     double hold;
     int32_t hurry; /* the largest of its bodies */
     bool awake, direct;
-    bool driven; /* a motor or a body that moves by itself keeps it awake */
+    int32_t swift; /* the pace that it takes in this step for what is fast: live_swift.c */
+    bool driven;   /* a motor or a body that moves by itself keeps it awake */
     double lightest, heaviest;
 } live_island;
 
@@ -343,8 +348,9 @@ typedef enum live_part {
 /* What a visit does with gaps and overlaps: see live_kernels.h. */
 typedef struct live_visit {
     double inverse_h, push; /* m/s: overlap is not removed faster */
+    double rest;            /* m/s: what approaches faster bounces, where there is restitution */
     live_softness soft;
-    bool relax, grips; /* grips: some batches have them */
+    bool relax, special; /* special: some batches have grips or restitution */
 } live_visit;
 
 typedef struct live_kernels {
@@ -488,7 +494,8 @@ struct live_work {
     atomic_int any_renewed; /* in this sub-step */
     int64_t batch_count, batch_capacity;
     void *batch_block;
-    bool grips; /* some materials have a static coefficient larger than the other: live_grip.c */
+    bool grips;       /* some materials have a static coefficient larger than the other: live_grip.c */
+    bool restitution; /* some have any */
     live_softness soft[LIVE_PACES];
     double stiffness; /* 1/s^2, at the world's own pace: of a contact, for a kilogram */
     int finest;       /* the largest pace of an island; hinge_pace: of those of loose hinges */
@@ -584,6 +591,8 @@ live_link live_link_of(const live_contact *c);
 int live_collide_pair(live *w, live_pair p, const live_contact *old, int count, int slot, live_contact *out,
                       int room);
 double live_reach_of(const live *w, live_pair p);
+double live_foresight(const live *w, live_pair p); /* how far ahead points of a pair are believed */
+int live_pieces(live *w, double dt);               /* live_cut.c: in how many a step is gone */
 bool live_collide_again(live *w, live_contact *c);
 void live_collide_pair_again(live *w, live_contact *c, int count); /* gaps as where the step began */
 void live_place_again(const live *w, live_contact *c); /* gaps and normal where the bodies are now */
@@ -621,6 +630,11 @@ bool live_look_for_sway(live *w); /* the pace of each island in the next step */
  * largest of which is `most`: above 1 it buckles; 0: it is no structure in layers; negative: memory is out.
  */
 double live_overload(live *w, int64_t island, int most);
+
+/* ---- live_swift.c: a pace; how fast the bodies of a contact may turn when it has closed, 0 where that takes
+ * longer than the step */
+int live_swift_pace(live *w, const live_island *s);
+double live_struck_turn(const live *w, const live_contact *c);
 
 void live_kick(live *w, int slot, double t);               /* what forces do in the time t */
 void live_integrate_position(live *w, int slot, double h); /* over a sub-step of that length */

@@ -46,6 +46,7 @@ abut_status live_shapes_create(live *w, abut_error *error) {
         const collider *c = w->colliders[w->shape_of[i]];
         w->body[i].rims =
             kind == ABUT_SHAPE_CYLINDER || kind == ABUT_SHAPE_ELLIPSOID || kind == ABUT_SHAPE_SURFACE;
+        w->body[i].ball = kind == ABUT_SHAPE_SPHERE && vec3_length2(b->center) == 0;
         w->faceted[i] = kind == ABUT_SHAPE_SOLID || kind == ABUT_SHAPE_HALFSPACE;
         w->radii[i] = collider_radius(c, b->center);
         w->body[i].bounded = collider_is_bounded(c), w->body[i].core = collider_core(c);

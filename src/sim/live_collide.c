@@ -113,16 +113,17 @@ static void fill_contact(const live *w, live_contact *c, const manifold *m, cons
  * now may not be those that meet, so no farther than half the smaller core.  Bodies faster than that are
  * swept (live_stop_fast); but those on loose hinges, which would go back with all that hangs on them, are
  * looked at again in each sub-step (live_loose_contact.c). */
-static double foresight(const live *w, live_pair p) {
+double live_foresight(const live *w, live_pair p) {
     const live_body *a = &w->body[p.a], *b = &w->body[p.b];
     bool again = (w->rests[p.a].hung || w->rests[p.b].hung) && a->light && b->light;
-    return a->bounded && b->bounded && !again ? fmax(0.25 * w->size, 0.5 * fmin(a->core, b->core)) : INFINITY;
+    return a->bounded && b->bounded && !again ? fmax(LIVE_FORESIGHT * w->size, 0.5 * fmin(a->core, b->core))
+                                              : INFINITY;
 }
 
 /* What the pair may come closer in this step, within bounds. */
 static double closing_of(const live *w, live_pair p) {
     const live_drift *a = &w->drifts[p.a], *b = &w->drifts[p.b];
-    return fmin(vec3_distance(a->way, b->way) + a->swing + b->swing, foresight(w, p));
+    return fmin(vec3_distance(a->way, b->way) + a->swing + b->swing, live_foresight(w, p));
 }
 
 /* How far apart points matter; nearer ones may bear something before the pair is looked at again. */

@@ -186,9 +186,11 @@ static void choose_direct(live *w) {
         bool chain = joined > 0 && s->contact_count <= s->body_count;
         int most = column ? tall : s->contact_count == 0 ? sparse : w->options.direct_rows * (chain ? 4 : 1);
         s->direct = s->awake && rows > 0 && rows <= most;
+        s->swift = s->awake && !hard ? live_swift_pace(w, s) : 0;
         if (s->direct && !hard) {
             easy += rows;
-            s->direct = rows <= EASY_ROWS && easy <= EASY_BUDGET && w->options.direct_rows > 0;
+            s->direct =
+                rows <= EASY_ROWS && easy <= EASY_BUDGET && w->options.direct_rows > 0 && s->swift == 0;
         }
         w->times.islands_awake += s->awake, w->times.direct_islands += s->direct;
         bool flies = rows == 0 || (s->direct && s->contact_count == 0);
@@ -214,12 +216,12 @@ static void set_paces(live *w) {
         if (s->direct || !s->awake) s->pace = s->tall = 0;
         if (s->hinge_count > 0 && s->awake && !s->direct)
             w->hinge_pace = larger(w->hinge_pace, larger(s->pace, live_loose_pace(w, s)));
-        w->finest = larger(w->finest, larger(s->pace, w->hinge_pace));
+        w->finest = larger(w->finest, larger(larger(s->pace, s->swift), w->hinge_pace));
     }
     for (int64_t i = 0; i < w->islands.count; i++) {
         live_island *s = &w->islands.data[i];
         bool loose = s->hinge_count > 0 && s->awake && !s->direct;
-        int pace = loose ? w->hinge_pace : s->pace;
+        int pace = loose ? w->hinge_pace : larger(s->pace, s->swift);
         for (int k = 0; k < s->body_count; k++) {
             int slot = w->island_bodies.data[s->first_body + k] + 1;
             w->pace[slot] = (uint8_t)pace, w->tall[slot] = (uint8_t)s->tall;

@@ -15,6 +15,9 @@
  *                                                                  a damped spring, implicit (Catto 2011)
  *     relaxing:   dp = -mass u                                     takes out what the spring pushed
  *
+ * What approaches faster than the rest speed and has restitution is left to the impacts of the next sub-step:
+ * a relaxing visit, which would stop it, gives it no more than it had.
+ *
  * The spring is stretched about the load q that the point has carried lately (a slow average of p), not about
  * none: so a stack at rest does not sag, and a change of load still meets a spring.  Below q the point is
  * rigid, (p - q)+ = 0: it rests at gap 0 with any load from 0 to q.  A spring that pulled p up to q there
@@ -184,12 +187,18 @@ static void place(live_batch *c, const live_velocity *displaced) {
     move_gaps(c, c->points, &moved);
 }
 
+/* How large an impulse may become in a relaxing visit. */
+LANES_INLINE lanes ceiling_of(const live_batch *c, lanes u, lanes now, double rest) {
+    lanes_mask strikes = lanes_bits(c->bounces) & (u < lanes_all((float)-rest));
+    return lanes_pick(strikes, now, lanes_all(INFINITY));
+}
+
 /* The normal impulses of a manifold: forth and back over its points, among themselves by their couplings,
  * then their sum on the bodies. */
-LANES_INLINE done solve_normals(live_batch *c, int count, const live_visit *visit, bool relax,
+LANES_INLINE done solve_normals(live_batch *c, int count, const live_visit *visit, bool relax, bool bounces,
                                 const relative *q, const done *before) {
     lanes zero = lanes_all(0), one = lanes_all(1), u[MANIFOLD_POINTS], p[MANIFOLD_POINTS],
-          scale[MANIFOLD_POINTS], soften[MANIFOLD_POINTS];
+          scale[MANIFOLD_POINTS], soften[MANIFOLD_POINTS], most_p[MANIFOLD_POINTS];
     lanes rate = lanes_all((float)visit->soft.rate), part = lanes_all((float)visit->soft.scale),
           give = lanes_all((float)visit->soft.soften), inverse_h = lanes_all((float)visit->inverse_h),
           most = lanes_all((float)-visit->push);
@@ -200,7 +209,9 @@ LANES_INLINE done solve_normals(live_batch *c, int count, const live_visit *visi
         lanes gap = k->now;
         lanes_mask apart = gap > zero;
         lanes bias = lanes_pick(apart, gap * inverse_h, relax ? zero : lanes_max(rate * gap, most));
-        u[i] = slip + lanes_dot(k->e, spin) + bias;
+        u[i] = slip + lanes_dot(k->e, spin);
+        if (bounces) most_p[i] = ceiling_of(c, u[i], k->impulse, visit->rest);
+        u[i] += bias;
         scale[i] = relax ? k->mass : k->mass * lanes_pick(apart, one, part);
         soften[i] = relax ? zero : lanes_pick(apart, zero, give);
         p[i] = k->impulse;
@@ -211,6 +222,7 @@ LANES_INLINE done solve_normals(live_batch *c, int count, const live_visit *visi
             lanes next = p[i] - scale[i] * u[i];
             if (!relax) next -= soften[i] * lanes_max(p[i] - c->point[i].steady, zero);
             next = lanes_max(next, zero);
+            if (bounces) next = lanes_min(next, most_p[i]);
             lanes change = next - p[i];
             p[i] = next;
             for (int j = 0; j < count; j++) u[j] += c->coupling[coupled(i, j)] * change;
@@ -393,8 +405,12 @@ LANES_INLINE void add_done(const live_batch *c, relative *q, const done *d) {
     q->wa = lanes_add3(q->wa, d->wa), q->wb = lanes_add3(q->wb, d->wb);
 }
 
+/* What of a batch asks for more than the others: relaxed with restitution; with a grip, and perhaps that. */
+typedef enum special { PLAIN, BOUNCING, GRIPPING } special;
+
 LANES_INLINE void visit_batch(live_batch *c, int count, live_velocity *all, const live_velocity *displaced,
-                              const live_visit *visit, bool relax, bool grips) {
+                              const live_visit *visit, bool relax, special kind) {
+    const bool grips = kind == GRIPPING;
     relative q = gather(c, all), start = q;
     done d = solve_tangential(c, count, &q, grips);
     if (relax) { /* bodies have moved since the last visit */
@@ -402,7 +418,7 @@ LANES_INLINE void visit_batch(live_batch *c, int count, live_velocity *all, cons
         move_gaps(c, count, &moved);
     }
     add_done(c, &q, &d);
-    d = solve_normals(c, count, visit, relax, &q, &d);
+    d = solve_normals(c, count, visit, relax, relax && kind != PLAIN, &q, &d);
     if (relax && grips) {
         add_done(c, &start, &d);
         done last = solve_again(c, count, &start);
@@ -414,16 +430,16 @@ LANES_INLINE void visit_batch(live_batch *c, int count, live_velocity *all, cons
 
 /* Each case with its loops unrolled. */
 LANES_INLINE void visit_points(live_batch *c, live_velocity *all, const live_velocity *displaced,
-                               const live_visit *visit, bool relax, bool grips) {
+                               const live_visit *visit, bool relax, special kind) {
     switch (c->points) {
-    case 1: visit_batch(c, 1, all, displaced, visit, relax, grips); break;
-    case 2: visit_batch(c, 2, all, displaced, visit, relax, grips); break;
-    case 3: visit_batch(c, 3, all, displaced, visit, relax, grips); break;
-    default: visit_batch(c, 4, all, displaced, visit, relax, grips); break;
+    case 1: visit_batch(c, 1, all, displaced, visit, relax, kind); break;
+    case 2: visit_batch(c, 2, all, displaced, visit, relax, kind); break;
+    case 3: visit_batch(c, 3, all, displaced, visit, relax, kind); break;
+    default: visit_batch(c, 4, all, displaced, visit, relax, kind); break;
     }
 }
 
-/* `some`: some batches have grips. */
+/* `some`: some batches are special. */
 LANES_INLINE void visit_batches(live_batch *batches, int count, live_velocity *all,
                                 const live_velocity *displaced, const live_visit *visit, bool relax,
                                 bool some) {
@@ -433,14 +449,16 @@ LANES_INLINE void visit_batches(live_batch *batches, int count, live_velocity *a
         if (k + 2 < count) prefetch_bodies(c + 2, all);
         if (k + 2 < count && relax) prefetch_bodies(c + 2, displaced);
         if (some && c->grips)
-            visit_points(c, all, displaced, visit, relax, true);
+            visit_points(c, all, displaced, visit, relax, GRIPPING);
+        else if (some && relax && c->bounces)
+            visit_points(c, all, displaced, visit, relax, BOUNCING);
         else
-            visit_points(c, all, displaced, visit, relax, false);
+            visit_points(c, all, displaced, visit, relax, PLAIN);
     }
 }
 
-static __attribute__((noinline)) void solve_gripping(live_batch *c, int count, live_velocity *all,
-                                                     const live_velocity *moved, live_visit visit) {
+static __attribute__((noinline)) void solve_special(live_batch *c, int count, live_velocity *all,
+                                                    const live_velocity *moved, live_visit visit) {
     if (visit.relax)
         visit_batches(c, count, all, moved, &visit, true, true);
     else
@@ -449,8 +467,8 @@ static __attribute__((noinline)) void solve_gripping(live_batch *c, int count, l
 
 static void solve(live_batch *c, int count, live_velocity *all, const live_velocity *moved,
                   live_visit visit) {
-    if (visit.grips)
-        solve_gripping(c, count, all, moved, visit);
+    if (visit.special)
+        solve_special(c, count, all, moved, visit);
     else if (visit.relax)
         visit_batches(c, count, all, moved, &visit, true, false);
     else

@@ -60,6 +60,13 @@ LANES_ALGEBRA(four)
 LANES_INLINE lanes lanes_all(float x) { return (lanes){x, x, x, x, x, x, x, x}; }
 LANES_INLINE four four_all(double x) { return (four){x, x, x, x}; }
 
+/* Bit by lane. */
+LANES_INLINE lanes_mask lanes_bits(uint32_t bits) {
+    lanes_mask m;
+    for (int i = 0; i < LANES; i++) m[i] = -(int32_t)(bits >> i & 1);
+    return m;
+}
+
 /* mask ? a : b */
 LANES_INLINE lanes lanes_pick(lanes_mask mask, lanes a, lanes b) {
 #if defined(__AVX2__)

@@ -20,21 +20,6 @@ static double hinge_turn(const live *w, const hinge *h, int body, vec3 arm) {
     return vec3_length(vec3_cross(quat_unrotate(w->motions[body].rotation, spin), arm)) / length;
 }
 
-/* How fast the bodies of a contact may turn when it has closed; 0 where that takes longer than the step. */
-static double struck_turn(const live *w, const live_contact *c) {
-    spatial a = velocity_of(w, c->a), b = velocity_of(w, c->b);
-    double fastest = 0, radius = INFINITY;
-    if (w->movable[c->a + 1]) radius = fmin(radius, w->radii[c->a]);
-    if (w->movable[c->b + 1]) radius = fmin(radius, w->radii[c->b]);
-    for (int i = 0; i < c->count; i++) {
-        vec3 ra = quat_rotate(w->motions[c->a].rotation, c->points[i].on_a);
-        vec3 rb = quat_rotate(w->motions[c->b].rotation, c->points[i].on_b);
-        double u = vec3_dot(c->normal, vec3_sub(spatial_velocity_at(a, ra), spatial_velocity_at(b, rb)));
-        if (c->points[i].gap + u * w->dt < 0) fastest = fmax(fastest, -u);
-    }
-    return radius > 0 ? fastest / radius : 0;
-}
-
 /* Where hinges could not be closed, the next steps are to be shorter. */
 void live_loose_hurry(live *w) {
     bool failed = w->loose && w->loose->failed;
@@ -58,7 +43,7 @@ int live_loose_pace(live *w, const live_island *s) {
     for (int k = 0; k < s->contact_count; k++) {
         int contact = w->island_contacts.data[s->first_contact + k];
         live_place_now(w, contact);
-        fastest = fmax(fastest, struck_turn(w, &w->contacts.data[contact]));
+        fastest = fmax(fastest, live_struck_turn(w, &w->contacts.data[contact]));
     }
     while (pace < LIVE_PACES - 1 && fastest * w->h > MOST_TURN * (1 << pace)) pace++;
     return pace;

@@ -163,6 +163,7 @@ static void fill_lane(live *w, live_batch *batch, int lane, live_contact *c) {
     set(&batch->twist, lane, c->twist * part);
     vec3 rolling = vec3_axpy(c->rolling, -vec3_dot(c->rolling, c->normal), c->normal);
     set3(&batch->rolling, lane, vec3_scale(rolling, part));
+    batch->bounces |= (uint8_t)((m->restitution > 0) << lane);
     set(&batch->coefficient, lane, m->friction.slide);
     set(&batch->spinning, lane, m->friction.spinning), set(&batch->rolling_limit, lane, m->friction.rolling);
 }

@@ -354,9 +354,9 @@ static void run_stage(live *w, const live_stage *s, int first, int end) {
     case WARM: w->kernels.warm(w->batches + first, end - first, w->velocities); break;
     case SOLVE:
     case RELAX:
-        w->kernels.solve(
-            w->batches + first, end - first, w->velocities, w->moved,
-            (live_visit){1 / length_of(w, s->pace), w->push, w->soft[s->pace], s->kind == RELAX, w->grips});
+        w->kernels.solve(w->batches + first, end - first, w->velocities, w->moved,
+                         (live_visit){1 / length_of(w, s->pace), w->push, w->model->tolerance.rest_speed,
+                                      w->soft[s->pace], s->kind == RELAX, w->grips || w->restitution});
         break;
     case NNCG_BEGIN: live_nncg_begin(w, first, end); break;
     case NNCG_BEGIN_BODIES: live_nncg_begin_bodies(w, first, end); break;

@@ -34,7 +34,7 @@ static double visit(bool scalar, double gap, double impulse, double usual, live_
     velocities[1].v[3] = 1 / MASS;
     _Alignas(64) live_batch b = make_point(gap, impulse, usual);
     kernels.prepare(&b);
-    kernels.solve(&b, 1, velocities, moved, (live_visit){240, 4, soft, false, false});
+    kernels.solve(&b, 1, velocities, moved, (live_visit){240, 4, 0, soft, false, false});
     double change = (double)b.point[0].impulse[0] - (double)(float)impulse;
     assert_near(velocities[1].v[2], change / MASS, 1e-9);
     return change;
